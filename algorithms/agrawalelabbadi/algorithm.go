@@ -9,8 +9,8 @@
 // The nodes form a binary tree, shaped like a heap with node 1 at the root. A node that wants its
 // critical section asks a tree quorum, the nodes on a path from the root to a leaf, for their
 // permission; any two paths meet, at least in the root. A site gives its permission to one request
-// at a time. When a more preceding request arrives it inquires of the holder, who yields unless it
-// has all its permissions.
+// at a time. When a more preceding request arrives it inquires of the holder, which yields unless
+// it has all its permissions.
 //
 // # Departures from the printed text
 //
@@ -20,9 +20,9 @@
 //   - A1. By steps 2, 3 and 6 a newcomer that precedes all others is at the head of the queue, and
 //     thereby granted, while the old head still holds the permission. Here the granted request is
 //     kept apart from the queue, and a permission is given only when there is none.
-//   - A2. Step 6 inquires for every newcomer that precedes the head; two Yields can come back, of
-//     which the second gives away somebody else's permission. Here there is one Inquire for each
-//     grant. (With A3 more would do no harm, but cost messages.)
+//   - A2. Step 6 inquires for every newcomer that precedes the head; two Yields can come back, and
+//     the second gives away another node's permission. Here there is one Inquire for each grant.
+//     (With A3 more would do no harm, but cost messages.)
 //   - A3. Step 7 yields whenever not all replies are there, also for a request that was released
 //     meanwhile, and for a permission that was not given yet. Here a node yields only while it
 //     waits and holds that site's permission for the current request. Any other Inquire has crossed
@@ -30,13 +30,13 @@
 //   - A4. After a Yield the permission goes to "the pending request on behalf of which the Inquire
 //     was sent" (step 8). A still more preceding one may have arrived since; it caused no Inquire
 //     of its own, and waits for ever. Here it goes to the most preceding request.
-//   - A5. Nothing says who is granted after a Relinquish (step 5). Here it is the most preceding
-//     request that waits.
+//   - A5. Nothing says which request is granted after a Relinquish (step 5). Here it is the most
+//     preceding request that waits.
 //   - Every message carries its sender's clock (the text says nothing about clocks), so that
 //     requests of different nodes are numbered in the order in which they were made, nearly.
 //
 // There is no FAILED message, and none is needed: every Yield goes to a strictly more preceding
-// request, and the most preceding of all never yields, since nobody inquires of it. [AsPublished]
+// request, and the most preceding of all never yields, since no site inquires of it. [AsPublished]
 // is the printed text, as a negative control.
 //
 // # Failed nodes
@@ -57,13 +57,13 @@
 //     Withdraw. A Reply or Inquire that has crossed a Withdraw is recognized by its number: how
 //     many Withdraws of the node the site has received. It must not be taken for one about a later
 //     request.
-//   - A8. A site that comes back after a crash has forgotten whom it had granted, and that node may
-//     be in its critical section still, with this site as the only one that its quorum has in
-//     common with another. Every node that hears that the site is there tells it by Reclaim what it
-//     holds: the request of which it is in the critical section by this site's permission, or
-//     nothing. Until all have told that are up, the site grants nothing; requests wait in its
-//     queue. That takes n−1 messages for a restart, and no fewer will do, since each of the others
-//     may be the one. Asking others, the node need not wait.
+//   - A8. A site that comes back after a crash has forgotten which node has its permission, and
+//     that node may be in its critical section still, with this site as the only one that its
+//     quorum has in common with another. Every node that hears that the site is there tells it by
+//     Reclaim what it holds: the request of which it is in the critical section by this site's
+//     permission, or nothing. Until all have told that are up, the site grants nothing; requests
+//     wait in its queue. That takes n−1 messages for a restart, and no fewer will do, since each of
+//     the others may be the one. Asking others, the node need not wait.
 //
 // Without failures none of this takes a message or a byte.
 //
@@ -76,8 +76,8 @@
 // # Guarantees
 //
 // No two nodes are in their critical sections together, and every request is served, on reliable
-// links that keep order. If nobody else asks, an entry takes three messages for each other node of
-// the path.
+// links that keep order. If no other node asks, an entry takes three messages for each other node
+// of the path.
 //
 // Nodes may crash and come back at any time, also in their critical sections. No two nodes that are
 // up are ever in theirs together. The requests of nodes that are up are served as long as there is

@@ -5,8 +5,8 @@
 // Like Maekawa's (package maekawa), a node asks the members of its request set and enters when all
 // have given it their permission, which each has once. There a permission goes back to its member
 // before another node gets it: two delays between an exit and the next entry. Here a member tells
-// the node that has its permission who is next, by TRANSFER, and that node passes the permission on
-// when it exits: one delay.
+// the node that has its permission which node is next, by TRANSFER, and that node passes the
+// permission on when it exits: one delay.
 //
 // Every node is a requester and, for those whose request sets it is in, an arbiter:
 //
@@ -22,8 +22,8 @@
 //  4. An arbiter that gets YIELD gives its permission to the most preceding request, that of the
 //     node that has yielded among them.
 //  5. A node that exits passes each permission on to the next that its arbiter has named, by REPLY,
-//     and tells the arbiter by RELEASE to whom it has gone, if to anybody.
-//  6. An arbiter that gets RELEASE tells the new holder who is next, as in 2; or gives the
+//     and tells the arbiter by RELEASE where it has gone, if anywhere.
+//  6. An arbiter that gets RELEASE tells the new holder which node is next, as in 2; or gives the
 //     permission, now back, to the most preceding request.
 //
 // # What the messages say

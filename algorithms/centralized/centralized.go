@@ -1,25 +1,24 @@
-// Package centralized is the simple method of the textbook's Exercise 9.6
-// (Kshemkalyani and Singhal, Distributed Computing, chapter 9): the site that
-// contains the resource serves everybody. It is the yardstick for every
-// distributed algorithm: three messages, and one node that does all the work.
+// Package centralized is the simple method of the textbook's Exercise 9.6 (Kshemkalyani and
+// Singhal, Distributed Computing, chapter 9): the site that contains the resource serves all. It is
+// the yardstick for every distributed algorithm: three messages, and one node that does all the
+// work.
 //
 // Node 1 holds the resource.
 //
 //  1. To ask, a node sends REQUEST to node 1.
-//  2. Node 1 grants the resource to one node at a time, in the order in which
-//     requests arrive, by sending GRANT.
+//  2. Node 1 grants the resource to one node at a time, in the order in which requests arrive, by
+//     sending GRANT.
 //  3. A node that receives GRANT enters.
 //  4. On leaving, it sends RELEASE to node 1, which grants the next request.
 //
-// The exercise leaves the scheduling to "any classical method"; here it is a
-// first-in, first-out queue. Node 1 takes part like everybody else and handles
-// what it would send to itself without a message.
+// The exercise leaves the scheduling to "any classical method"; here it is a first-in, first-out
+// queue. Node 1 takes part like all others and handles what it would send to itself without a
+// message.
 //
-// Links need not keep order. The only messages that can overtake one another
-// are a RELEASE and the REQUEST that the same node sends after it: the early
-// REQUEST waits in the queue, and the resource stays granted until the RELEASE
-// arrives. Neither needs a number, since a node has at most one request
-// pending. Loss and duplication are not tolerated.
+// Links need not keep order. The only messages that can overtake one another are a RELEASE and the
+// REQUEST that the same node sends after it: the early REQUEST waits in the queue, and the resource
+// stays granted until the RELEASE arrives. Neither needs a number, since a node has at most one
+// request pending. Loss and duplication are not tolerated.
 package centralized
 
 import (

@@ -29,7 +29,7 @@
 // # Departures from the printed text
 //
 // The printed algorithm is safe but stops for ever: on a 1×1×3 mesh after two requests, though they
-// are far apart in time. A token leaves a plane whose queue holds requests, and nobody asks for it
+// are far apart in time. A token leaves a plane whose queue holds requests, and it is not asked for
 // again; or it arrives, finds an outdated REQUEST of another corner at the head of the queue and
 // goes there, while the REQUEST that brought it has been deleted along its way. [AsPublished] keeps
 // that text. [Algorithm] repairs it at the corners; messages, routes and colours stay:
@@ -51,8 +51,8 @@
 // option repair says what is done about them:
 //
 //   - numbered: a corner numbers its REQUESTs; the token carries, for every plane, the number of
-//     the last one that was served, and whoever has the token drops what is outdated. The token
-//     goes only where it is wanted.
+//     the last one that was served, and the corner that has the token drops what is outdated. The
+//     token goes only where it is wanted.
 //   - suppressed: a corner whose token rests GREEN grants a REQUEST at once and does not pass it
 //     on. Messages stay short. Outdated copies become fewer.
 //   - directed: no flood. A corner remembers on which side the token left, and asks its neighbour

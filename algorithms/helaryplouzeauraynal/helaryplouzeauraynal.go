@@ -2,11 +2,11 @@
 // Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, The Computer Journal 31(4),
 // 1988, pages 289–295.
 //
-// The network is any connected graph; a process knows its neighbours and talks to nobody else. One
-// token exists; who has it may enter. A request floods the network and leaves at each process the
-// neighbour by which it came; along this trail the token travels back. The token carries lud:
-// lud[j] is the logical time at which j used it last, so that j waits if the date of its last
-// request exceeds lud[j].
+// The network is any connected graph; a process knows its neighbours and talks to no others. One
+// token exists; the process that has it may enter. A request floods the network and leaves at each
+// process the neighbour by which it came; along this trail the token travels back. The token
+// carries lud: lud[j] is the logical time at which j used it last, so that j waits if the date of
+// its last request exceeds lud[j].
 //
 //  1. A process that has the token enters. Another one dates its request by its logical clock and
 //     sends it to all neighbours, with the set already_seen of the processes that have it or are
@@ -27,9 +27,9 @@
 // needs none. Since a process does not send a request back where it came from, 2e messages are
 // never exceeded.
 //
-// Which copy of a request comes first decides who forwards it, and on which trail: in a graph with
-// cycles that is not complete, a lone request does not always cost the same. On a complete graph it
-// is n, since the requester itself reaches everybody.
+// Which copy of a request comes first decides which processes forward it, and on which trail: in a
+// graph with cycles that is not complete, a lone request does not always cost the same. On a
+// complete graph it is n, since the requester itself reaches all.
 //
 // The token is at process 1 at the beginning. The graph is an option, the complete one unless set;
 // the random one depends on the seed.

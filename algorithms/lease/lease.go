@@ -1,6 +1,5 @@
-// Package lease is a lock by permission of a majority of the nodes, with leases and
-// fencing tokens: what lock services do by servers of their own, as an algorithm of the
-// nodes. Its sources are
+// Package lease is a lock by permission of a majority of the nodes, with leases and fencing tokens:
+// what lock services do by servers of their own, as an algorithm of the nodes. Its sources are
 //
 //	C. G. Gray, D. R. Cheriton, Leases: An Efficient Fault-Tolerant Mechanism for
 //	Distributed File Cache Consistency, 12th ACM SOSP, 1989, pp. 202–210;
@@ -13,50 +12,50 @@
 //
 // Every node is an arbiter, and grants its lock to one request at a time. m = ⌊N/2⌋+1.
 //
-//  1. A node that asks sends REQUEST, with a timestamp, to all nodes. While it collects
-//     grants, it sends it again every lease to those that have not granted: a message that a
-//     partition or a crash has swallowed is made good by that, or by the end of a lease.
-//  2. An arbiter that is free grants the most preceding REQUEST that waits there: GRANT. It
-//     carries the least fencing token that is larger than all that the arbiter has seen.
-//  3. An arbiter that has granted to another request than the most preceding one sends
-//     RECALL. A node that collects grants answers by YIELD, and its REQUEST waits there
-//     again. One that has m grants goes on, and answers by CONFIRM until it is inside.
-//  4. A node that has m grants sends CONFIRM to the arbiters that have granted, with the
-//     largest of the tokens. An arbiter notes it, begins a lease and answers by CONFIRMED.
-//  5. A node whose token m arbiters have confirmed enters with it. If another arbiter grants
-//     with a larger token before that, it begins step 4 anew. After half a lease it takes
-//     arbiters that have not answered for down, and collects again.
-//  6. In its critical section a node sends RENEW to the arbiters that have confirmed at every
-//     half of a lease, and they begin the lease anew.
+//  1. A node that asks sends REQUEST, with a timestamp, to all nodes. While it collects grants, it
+//     sends it again every lease to those that have not granted: a message that a partition or a
+//     crash has swallowed is made good by that, or by the end of a lease.
+//  2. An arbiter that is free grants the most preceding REQUEST that waits there: GRANT. It carries
+//     the least fencing token that is larger than all that the arbiter has seen.
+//  3. An arbiter that has granted to another request than the most preceding one sends RECALL. A
+//     node that collects grants answers by YIELD, and its REQUEST waits there again. One that has m
+//     grants goes on, and answers by CONFIRM until it is inside.
+//  4. A node that has m grants sends CONFIRM to the arbiters that have granted, with the largest of
+//     the tokens. An arbiter notes it, begins a lease and answers by CONFIRMED.
+//  5. A node whose token m arbiters have confirmed enters with it. If another arbiter grants with a
+//     larger token before that, it begins step 4 anew. After half a lease it takes arbiters that
+//     have not answered for down, and collects again.
+//  6. In its critical section a node sends RENEW to the arbiters that have confirmed at every half
+//     of a lease, and they begin the lease anew.
 //  7. On leaving it sends RELEASE to all nodes.
-//  8. An arbiter whose lease has run out tells the node by EXPIRED and goes on as if it had
-//     sent RELEASE. A grant that is not confirmed is recalled when others have waited for half
-//     a lease, and expires when nothing answers that for as long again.
-//  9. A node that hears EXPIRED before it is inside asks that arbiter again, and collects if
-//     fewer than m grants are left. One inside cannot do anything about it.
+//  8. An arbiter whose lease has run out tells the node by EXPIRED and goes on as if it had sent
+//     RELEASE. A grant that is not confirmed is recalled when others have waited for half a lease,
+//     and expires when nothing answers that for as long again.
+//  9. A node that hears EXPIRED before it is inside asks that arbiter again, and collects if fewer
+//     than m grants are left. One inside cannot do anything about it.
 //
-// Nobody has to be told that a node has crashed: while a majority is up, what a crashed node
-// has been granted is free again a lease later. A node that has crashed does not come back,
-// since it would have forgotten what it has granted and noted.
+// No node has to hear that another has crashed: while a majority is up, what a crashed node has
+// been granted is free again a lease later. A node that has crashed does not come back, since it
+// would have forgotten what it has granted and noted.
 //
 // # What is guaranteed, and what that takes
 //
 // Tokens: no two entries have the same, and an entry that begins after another one has been
-// confirmed has a larger one. This holds whatever takes how long. For of the two majorities
-// of two entries one arbiter is a member; it has noted the token of the one before it has
-// granted to the other, or has not confirmed the one at all. So a resource that refuses
-// tokens smaller than it has seen loses no update.
+// confirmed has a larger one. This holds whatever takes how long. For of the two majorities of two
+// entries one arbiter is a member; it has noted the token of the one before it has granted to the
+// other, or has not confirmed the one at all. So a resource that refuses tokens smaller than it has
+// seen loses no update.
 //
-// Mutual exclusion: a node counts its lease from when it sends CONFIRM or RENEW, and an
-// arbiter from when it receives that, for longer by the option drift, the largest relative
-// difference between the rates of two clocks. So the lease that an arbiter counts ends later,
-// provided that the node is not stopped: a node that stands still for longer than its lease
-// is still inside when another one enters. No lease prevents that. With fencing=false
-// nothing else does either, and an update is lost; searches find that, for they
-// assume nothing about the time that a node spends inside.
+// Mutual exclusion: a node counts its lease from when it sends CONFIRM or RENEW, and an arbiter
+// from when it receives that, for longer by the option drift, the largest relative difference
+// between the rates of two clocks. So the lease that an arbiter counts ends later, provided that
+// the node is not stopped: a node that stands still for longer than its lease is still inside when
+// another one enters. No lease prevents that. With fencing=false nothing else does either, and an
+// update is lost; searches find that, for they assume nothing about the time that a node spends
+// inside.
 //
-// That requests are served takes messages that arrive within the bound B: a GRANT, and what
-// it takes to be confirmed, has to come before the lease ends.
+// That requests are served takes messages that arrive within the bound B: a GRANT, and what it
+// takes to be confirmed, has to come before the lease ends.
 package lease
 
 import (

@@ -29,7 +29,7 @@
 //     upon only while waiting and holding the sender's lock for the current request.
 //   - R3. "It has received a FAILED message from some of its members" must be known for each member
 //     and for the current request: a member that has locked the node since has no longer failed it,
-//     and one whose lock was relinquished has, though it says nothing. Else nobody yields.
+//     and one whose lock was relinquished has, though it says nothing. Else no node yields.
 //   - R4. A deferred INQUIRE is remembered for each member and answered at the next FAILED; it
 //     lapses at the entry.
 //   - The sequence numbers of step (1) exceed those of all REQUESTs "sent, received, or observed".
@@ -55,11 +55,11 @@
 //     and INQUIRE that have crossed a WITHDRAW are recognized by their number: how many of them the
 //     arbiter has received from the node. While there is no quorum, the request waits until a node
 //     comes back.
-//   - R7. A node that comes back has forgotten for whom it was locked, and that one may be in its
-//     critical section still. Every node that hears that it is there tells it by RECLAIM what it
-//     holds: the REQUEST of which it is in the critical section by this lock, or nothing. Until all
-//     have told that are up, the node is locked for nobody, and REQUESTs wait. They are then
-//     handled in their order, as if they had come one after the other.
+//   - R7. A node that comes back has forgotten which request it was locked for, and that node may
+//     be in its critical section still. Every node that hears that it is there tells it by RECLAIM
+//     what it holds: the REQUEST of which it is in the critical section by this lock, or nothing.
+//     Until all that are up have said so, the node is locked for no request, and REQUESTs wait.
+//     They are then handled in their order, as if they had come one after the other.
 //
 // Without failures none of this takes a message or a byte.
 //
@@ -82,7 +82,7 @@
 //
 // No two nodes are in their critical sections together, and every request is served, on reliable
 // links. Once a node's REQUESTs have arrived, any other node enters at most twice before it. An
-// entry takes 3(K−1) messages if nobody else asks, and at most 6K−3 on average of any run: three
+// entry takes 3(K−1) messages if no other node asks, and at most 6K−3 on average of any run: three
 // for each member, and for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
 // LOCKED.
 //

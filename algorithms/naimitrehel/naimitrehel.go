@@ -1,30 +1,28 @@
-// Package naimitrehel is the algorithm of M. Naimi and M. Trehel, An Improvement
-// of the log N Distributed Algorithm for Mutual Exclusion, Proceedings of the
-// 7th International Conference on Distributed Computing Systems, 1987 (also
-// M. Naimi, M. Trehel and A. Arnold, A log(N) Distributed Mutual Exclusion
-// Algorithm Based on Path Reversal, Journal of Parallel and Distributed
-// Computing 34(1), 1996).
+// Package naimitrehel is the algorithm of M. Naimi and M. Trehel, An Improvement of the log N
+// Distributed Algorithm for Mutual Exclusion, Proceedings of the 7th International Conference on
+// Distributed Computing Systems, 1987 (also M. Naimi, M. Trehel and A. Arnold, A log(N) Distributed
+// Mutual Exclusion Algorithm Based on Path Reversal, Journal of Parallel and Distributed Computing
+// 34(1), 1996).
 //
-// One token exists. Two structures say where requests and the token go. The
-// pointers father form trees; a root is where the last request that its tree
-// knows of came from. The pointers next form the queue: to whom the token goes
-// after oneself.
+// One token exists. Two structures say where requests and the token go. The pointers father form
+// trees; a root is where the last request that its tree knows of came from. The pointers next form
+// the queue: where the token goes after this node.
 //
-//  1. A node that wants to enter and has a father sends REQUEST to it and
-//     becomes a root. A root has the idle token, and enters.
-//  2. A node that receives the REQUEST of j and has a father forwards it. A root
-//     that is requesting or executing makes j its next; a root that has the
-//     idle token sends it to j. In each case j is the node's father from then
-//     on: the path that a request takes is reversed, towards its origin.
+//  1. A node that wants to enter and has a father sends REQUEST to it and becomes a root. A root
+//     has the idle token, and enters.
+//  2. A node that receives the REQUEST of j and has a father forwards it. A root that is requesting
+//     or executing makes j its next; a root that has the idle token sends it to j. In each case j
+//     is the node's father from then on: the path that a request takes is reversed, towards its
+//     origin.
 //  3. A node that receives the token enters.
 //  4. Leaving, a node sends the token to its next, if it has one.
 //
-// At the beginning node 1 has the token and is everybody's father.
+// At the beginning node 1 has the token and is the father of all others.
 //
-// Links need not keep order. What a requesting node does with a REQUEST does not
-// depend on whether the token is there, so that the two may pass each other; and
-// of two REQUESTs on a link, whichever comes first becomes the father, to which
-// the other is forwarded. Loss and duplication are not tolerated.
+// Links need not keep order. What a requesting node does with a REQUEST does not depend on whether
+// the token is there, so that the two may pass each other; and of two REQUESTs on a link, whichever
+// comes first becomes the father, to which the other is forwarded. Loss and duplication are not
+// tolerated.
 package naimitrehel
 
 import "dmebench/dme"

@@ -8,7 +8,7 @@
 //
 //   - HOLDING: the node has the token and does not use it;
 //   - LAST: where requests are sent; none at a sink;
-//   - FOLLOW: to whom the token goes after this node.
+//   - FOLLOW: where the token goes after this node.
 //
 // There are two procedures:
 //

@@ -3,39 +3,37 @@
 //	F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed Systems,
 //	Joint Workshop on Parallel and Distributed Real-Time Systems (WPDRTS), 1997:
 //
-// a token on a logical tree that changes with the requests, queues at nodes that together
-// are one, O(log N) messages for an entry on average and O(N) at worst. The paper's rules
-// were not at hand. These are Naimi and Trehel's ([dmebench/algorithms/naimitrehel]) with
-// queues in place of the pointers next; the search proves them for a few nodes.
+// a token on a logical tree that changes with the requests, queues at nodes that together are one,
+// O(log N) messages for an entry on average and O(N) at worst. The paper's rules were not at hand.
+// These are Naimi and Trehel's ([dmebench/algorithms/naimitrehel]) with queues in place of the
+// pointers next; the search proves them for a few nodes.
 //
-// Node i asks at level (i−1) mod levels; of requests that wait at one place, those of the
-// highest level go first. The pointers father form trees; a root is a node that is
-// requesting or has the token.
+// Node i asks at level (i−1) mod levels; of requests that wait at one place, those of the highest
+// level go first. The pointers father form trees; a root is a node that is requesting or has the
+// token.
 //
-//  1. A node that wants to enter and has a father sends REQUEST to it and becomes a root.
-//     A root has the idle token, and enters.
-//  2. A node that receives the REQUEST of k and has a father forwards it, and makes k its
-//     father. A root that has the idle token sends it to k and makes k its father. Any
-//     other root queues the REQUEST.
-//  3. A node that receives TOKEN, with the queue that it carries, appends its own queue to
-//     that, and enters.
-//  4. Leaving, a node takes the first request of the highest level out of its queue, or
-//     before that the first one that others have been preferred to patience times. It sends
-//     TOKEN with the rest of the queue to the node that made the request, which becomes its
-//     father.
+//  1. A node that wants to enter and has a father sends REQUEST to it and becomes a root. A root
+//     has the idle token, and enters.
+//  2. A node that receives the REQUEST of k and has a father forwards it, and makes k its father. A
+//     root that has the idle token sends it to k and makes k its father. Any other root queues the
+//     REQUEST.
+//  3. A node that receives TOKEN, with the queue that it carries, appends its own queue to that,
+//     and enters.
+//  4. Leaving, a node takes the first request of the highest level out of its queue, or before that
+//     the first one that others have been preferred to patience times. It sends TOKEN with the rest
+//     of the queue to the node that made the request, which becomes its father.
 //
-// Why requests arrive: let a pointer also lead from each node that waits to where its
-// request is, on its way or queued. Then all nodes form one tree, whose root has the token
-// or is about to get it: each step above keeps that, and the invariant "one tree" looks at
-// it. What a REQUEST has passed is below its node until that is served, so that it comes to
-// no node twice.
+// Why requests arrive: let a pointer also lead from each node that waits to where its request is,
+// on its way or queued. Then all nodes form one tree, whose root has the token or is about to get
+// it: each step above keeps that, and the invariant "one tree" looks at it. What a REQUEST has
+// passed is below its node until that is served, so that it comes to no node twice.
 //
-// Levels order the queue of the token. A request that is queued where another waits is not
-// in that queue before the other is served, even if it is more urgent: under load that is
-// rare, since who has passed the token on asks where it went.
+// Levels order the queue of the token. A request that is queued where another waits is not in that
+// queue before the other is served, even if it is more urgent: under load that is rare, since a
+// node that has passed the token on asks where it went.
 //
-// At the beginning node 1 has the token and is everybody's father. Links need not keep
-// order. Loss and duplication are not tolerated.
+// At the beginning node 1 has the token and is the father of all others. Links need not keep order.
+// Loss and duplication are not tolerated.
 package prioritisedtoken
 
 import (

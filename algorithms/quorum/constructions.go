@@ -196,8 +196,8 @@ func (s *System) relabel(labelling string, seed uint64) error {
 // first: no proper subset of a set has a majority. Nodes without votes are in no set, not even in
 // their own.
 //
-// Sets depend on i so that equal voters share the work. With all votes at one node that node is
-// everybody's set: centralized control (Maekawa 1985, section 1).
+// Sets depend on i so that equal voters share the work. With all votes at one node that node is the
+// set of all: centralized control (Maekawa 1985, section 1).
 func weighted(cfg Config) (family, error) {
 	votes := cfg.Weights
 	if len(votes) == 0 {

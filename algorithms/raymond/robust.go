@@ -48,15 +48,15 @@ import (
 //     incarnation of a node what was meant for an earlier one.
 //   - Duplicates in REQUEST_Q, which the text allows, are not made.
 //   - REQUEST_Q is rebuilt in the order in which neighbours answer; time stamps that would keep the
-//     old order are not sent. Nobody starves by it.
+//     old order are not sent. No node starves by it.
 //
 // Links must keep order: else ADVISE overtakes PRIVILEGE, and the node makes a second one. No bound
-// on delays is needed, and nobody need know who is down: only that a neighbour has come back.
+// on delays is needed, and no node need know which are down: only that a neighbour has come back.
 //
 // Nothing is survived without the nodes that crashed: they must all come back. Until then, those
-// are served whose way to the privilege leads over live nodes, and nobody if the privilege is lost.
-// A node that never comes back cuts the tree for ever. Requests of a process that crashed are lost
-// with it.
+// nodes are served whose way to the privilege leads over live nodes, and none if the privilege is
+// lost. A node that never comes back cuts the tree for ever. Requests of a process that crashed are
+// lost with it.
 func Robust() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "raymond-robust",

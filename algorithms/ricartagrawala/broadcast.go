@@ -143,26 +143,25 @@ func of(form string) func(dme.Setting) bool {
 	return func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get("form") == form }
 }
 
-// Section 6.2.1, form=sequenced: a medium that puts all broadcasts into one
-// order, which every node observes, its own broadcasts among the others'.
+// Section 6.2.1, form=sequenced: a medium that puts all broadcasts into one order, which every node
+// observes, its own broadcasts among the others'.
 //
 //  1. A node that asks broadcasts REQUEST, without a number.
-//  2. Every node queues the REQUESTs as it hears them, its own too. Since all
-//     hear them in one order, all have the same queue.
-//  3. A node enters when its own REQUEST is at the head: all that were
-//     transmitted before have been answered by the REPLY of their nodes.
-//  4. A node that leaves drops its entry at once and broadcasts REPLY, at which
-//     everybody else drops it.
+//  2. Every node queues the REQUESTs as it hears them, its own too. Since all hear them in one
+//     order, all have the same queue.
+//  3. A node enters when its own REQUEST is at the head: all that were transmitted before have been
+//     answered by the REPLY of their nodes.
+//  4. A node that leaves drops its entry at once and broadcasts REPLY, at which all others drop it.
 //
 // That takes two transmissions, whatever the load.
 //
 // What the printed text leaves open:
 //
-//   - It does not say when a node's own entry leaves its own queue. Were it to
-//     wait for the REPLY on the medium, a node that asks again at once would
-//     find its old entry at the head, and enter.
-//   - Broadcasts of one node must keep their order, lest a REPLY be overtaken by
-//     the next REQUEST of its node.
+//   - It does not say when a node's own entry leaves its own queue. Were it to wait for the REPLY
+//     on the medium, a node that asks again at once would find its old entry at the head, and
+//     enter.
+//   - Broadcasts of one node must keep their order, lest a REPLY be overtaken by the next REQUEST
+//     of its node.
 
 // listener is a node of form=sequenced.
 type listener struct {

@@ -20,21 +20,21 @@ import (
 //     does not defer says nothing.
 //  3. When a request has been on its way, and an answer could have come back, a node that has not
 //     said DEFERRED has replied.
-//  4. A node that leaves sends an explicit REPLY to everybody whom it deferred.
+//  4. A node that leaves sends an explicit REPLY to every node that it deferred.
 //  5. A node enters when the wait is over and every node that said DEFERRED has sent its REPLY.
 //
 // The wait of step 3 is one longest round trip, in two legs of the bound on a transmission: after
 // the first, the REQUEST has arrived everywhere; after the second, so has every DEFERRED. It is as
-// long for a node that nobody hinders: the saving in messages is paid for with the difference
-// between the longest round trip and a usual one.
+// long for a node without rivals: the saving in messages is paid for with the difference between
+// the longest round trip and a usual one.
 //
 // Departures from the printed text, and what it leaves open:
 //
-//   - Links need not keep order, so that a REPLY may overtake the DEFERRED that it follows. Whoever
-//     counts 'deferred, then replied' waits for ever; here a balance is kept for each node.
+//   - Links need not keep order, so that a REPLY may overtake the DEFERRED that it follows. A node
+//     that counts 'deferred, then replied' waits for ever; here a balance is kept for each node.
 //   - A deferral costs two messages, the DEFERRED and the later REPLY. The text counts one: its
 //     2(N−1) is the most for requests that are all made at once, since of two nodes only one defers
-//     the other. Under saturation every request is deferred by everybody, and costs 3(N−1).
+//     the other. Under saturation every request is deferred by all others, and costs 3(N−1).
 //
 // The links must deliver every message, within the bound; if one is lost or late its silence is
 // taken for permission, and two nodes enter.

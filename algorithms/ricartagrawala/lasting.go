@@ -7,46 +7,40 @@ import (
 	"dmebench/dme/collections"
 )
 
-// CarvalhoRoucairol describes the algorithm of O. S. F. Carvalho and
-// G. Roucairol, On Mutual Exclusion in Computer Networks, technical
-// correspondence, Communications of the ACM 26(2), 1983, pages 146–147: that of
-// Ricart and Agrawala, in which a permission, once given, lasts until it is
+// CarvalhoRoucairol describes the algorithm of O. S. F. Carvalho and G. Roucairol, On Mutual
+// Exclusion in Computer Networks, technical correspondence, Communications of the ACM 26(2), 1983,
+// pages 146–147: that of Ricart and Agrawala, in which a permission, once given, lasts until it is
 // asked back.
 //
-// Of any two nodes, at most one has the other's permission. A node enters when
-// it has the permission of all others; afterwards it keeps those that nobody
-// has asked for, and needs no message to use them again.
+// Of any two nodes, at most one has the other's permission. A node enters when it has the
+// permission of all others; afterwards it keeps those that have not been asked for, and needs no
+// message to use them again.
 //
-//  1. A node that invokes mutual exclusion chooses a number above any that it
-//     has seen and sends REQUEST to the nodes whose permission it lacks.
-//  2. A node that receives a REQUEST and is executing, or is requesting with
-//     priority (the smaller number, or the smaller node number among equals),
-//     defers it.
-//  3. Otherwise it replies, and lacks the sender's permission from then on. If
-//     it is itself requesting and had that permission, it asks for it again at
-//     once, with the number that its request has had all along: a new number
-//     would let others pass it for ever.
-//  4. A node that receives a REPLY has the sender's permission. When it lacks
-//     none, it enters.
-//  5. A node that leaves replies to the deferred requests, and lacks the
-//     permissions of those nodes from then on.
+//  1. A node that invokes mutual exclusion chooses a number above any that it has seen and sends
+//     REQUEST to the nodes whose permission it lacks.
+//  2. A node that receives a REQUEST and is executing, or is requesting with priority (the smaller
+//     number, or the smaller node number among equals), defers it.
+//  3. Otherwise it replies, and lacks the sender's permission from then on. If it is itself
+//     requesting and had that permission, it asks for it again at once, with the number that its
+//     request has had all along: a new number would let others pass it for ever.
+//  4. A node that receives a REPLY has the sender's permission. When it lacks none, it enters.
+//  5. A node that leaves replies to the deferred requests, and lacks the permissions of those nodes
+//     from then on.
 //
-// Details that the correspondence leaves to the algorithm of Ricart and
-// Agrawala, and that are decided here:
+// Details that the correspondence leaves to the algorithm of Ricart and Agrawala, and that are
+// decided here:
 //
-//   - At the beginning nobody has anybody's permission.
+//   - At the beginning no node has another's permission.
 //   - Highest_Sequence_Number covers the numbers that the node sent itself.
-//   - A REPLY names the request that it answers by its number, and permissions
-//     are a set of nodes, not a count.
+//   - A REPLY names the request that it answers by its number, and permissions are a set of nodes,
+//     not a count.
 //
-// Links need not keep order. A REQUEST can then overtake a REPLY of its sender;
-// but the sender has seen the receiver's pending number before, so that its own
-// has no priority and is deferred until the REPLY is there. Loss and
-// duplication are not tolerated.
+// Links need not keep order. A REQUEST can then overtake a REPLY of its sender; but the sender has
+// seen the receiver's pending number before, so that its own has no priority and is deferred until
+// the REPLY is there. Loss and duplication are not tolerated.
 //
-// Entries are not in the order of numbers: a node that has all permissions
-// enters without telling anybody its number, and clocks meet only where
-// messages flow.
+// Entries are not in the order of numbers: a node that has all permissions enters without
+// announcing its number, and clocks meet only where messages flow.
 func CarvalhoRoucairol() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "carvalho-roucairol",

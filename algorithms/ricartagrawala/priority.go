@@ -213,29 +213,28 @@ func lowerFirst(s dme.Setting) (float64, bool) {
 	return float64(won) / float64(all), all > 0
 }
 
-// Section 6.5, the second means of priority, lower=delayed: a node delays acting on the
-// REQUESTs of nodes of lower priority, those with larger numbers, 'in order to keep the
-// Highest_Sequence_Number from being prematurely incremented past the one chosen by the
-// low priority node'. So its own next numbers stay below, and it may 'monopolize critical
-// section processing until forced to increment' its number past that one.
+// Section 6.5, the second means of priority, lower=delayed: a node delays acting on the REQUESTs of
+// nodes of lower priority, those with larger numbers, 'in order to keep the Highest_Sequence_Number
+// from being prematurely incremented past the one chosen by the low priority node'. So its own next
+// numbers stay below, and it may 'monopolize critical section processing until forced to increment'
+// its number past that one.
 //
-// To act on a REQUEST is to raise Highest_Sequence_Number and to answer, as in section 2.2.
-// To delay it is as if it were still on its way, which section 2 allows a REQUEST for any
-// time: exclusion does not depend on it. That a node is served in the end does, and the
-// text leaves open until when a REQUEST may be delayed. Here it is delayed only
+// To act on a REQUEST is to raise Highest_Sequence_Number and to answer, as in section 2.2. To
+// delay it is as if it were still on its way, which section 2 allows a REQUEST for any time:
+// exclusion does not depend on it. That a node is served in the end does, and the text leaves open
+// until when a REQUEST may be delayed. Here it is delayed only
 //
-//   - while the node's own REQUEST goes before it. It would be deferred then in any case;
-//     one that goes before the node's own must be answered, for each of the two nodes
-//     would wait for the other;
-//   - and after the node has left, for a time that is given, hold. If the node asks again
-//     within it, and its new number is still below, the REQUEST stays delayed. If the new
-//     number would be above, the node acts on the REQUEST before it chooses: it is forced.
-//     If it does not ask, it acts on all.
+//   - while the node's own REQUEST goes before it. It would be deferred then in any case; one that
+//     goes before the node's own must be answered, for each of the two nodes would wait for the
+//     other;
+//   - and after the node has left, for a time that is given, hold. If the node asks again within
+//     it, and its new number is still below, the REQUEST stays delayed. If the new number would be
+//     above, the node acts on the REQUEST before it chooses: it is forced. If it does not ask, it
+//     acts on all.
 //
-// While a node waits, another enters only with numbers below its own, each used once, and
-// above any that had entered when it asked. Each node that waits then has a number at most
-// D above what it has seen, node 1 at most 1, so there are at most (N−1)D + 1 of them:
-// nobody starves.
+// While a node waits, another enters only with numbers below its own, each used once, and above any
+// that had entered when it asked. Each node that waits then has a number at most D above what it
+// has seen, node 1 at most 1, so there are at most (N−1)D + 1 of them: no node starves.
 
 const optLower = "lower"
 

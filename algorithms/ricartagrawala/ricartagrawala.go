@@ -1,42 +1,39 @@
-// Package ricartagrawala is the algorithm of G. Ricart and A. K. Agrawala, An
-// Algorithm for Mutual Exclusion in Computer Networks, University of Maryland
-// Technical Report TR-869, 1980 (also Communications of the ACM 24(1), 1981),
-// with the modifications of its section 6, each in a file of its own: implicit.go
-// (6.1), broadcast.go (6.2), ring.go (6.3), bounded.go (6.4),
-// priority.go (6.5), readers.go (6.6), and its section 7 on nodes that fail, return,
-// join and leave, in the files that begin with robust. Literal texts are in
-// published.go. A modification takes over what it leaves as it is in section 2,
-// which this file holds. The modification of Carvalho and Roucairol, in which
-// permissions last, is in lasting.go.
+// Package ricartagrawala is the algorithm of G. Ricart and A. K. Agrawala, An Algorithm for Mutual
+// Exclusion in Computer Networks, University of Maryland Technical Report TR-869, 1980 (also
+// Communications of the ACM 24(1), 1981), with the modifications of its section 6, each in a file
+// of its own: implicit.go (6.1), broadcast.go (6.2), ring.go (6.3), bounded.go (6.4), priority.go
+// (6.5), readers.go (6.6), and its section 7 on nodes that fail, return, join and leave, in the
+// files that begin with robust. Literal texts are in published.go. A modification takes over what
+// it leaves as it is in section 2, which this file holds. The modification of Carvalho and
+// Roucairol, in which permissions last, is in lasting.go.
 //
-// A node enters its critical section after all other nodes have replied to its
-// request. Section 2.2 has three processes:
+// A node enters its critical section after all other nodes have replied to its request. Section 2.2
+// has three processes:
 //
-//   - The first invokes mutual exclusion: it chooses a number above any that
-//     it has seen and sends REQUEST to everybody; enters when everybody has
-//     replied; and afterwards sends the replies that it owes.
-//   - The second receives a REQUEST. It replies at once, unless it is itself
-//     requesting with priority: the smaller number, or the smaller node number
-//     among equals. Then it defers the reply.
+//   - The first invokes mutual exclusion: it chooses a number above any that it has seen and sends
+//     REQUEST to all others; enters when all have replied; and afterwards sends the replies that it
+//     owes.
+//   - The second receives a REQUEST. It replies at once, unless it is itself requesting with
+//     priority: the smaller number, or the smaller node number among equals. Then it defers the
+//     reply.
 //   - The third receives a REPLY and counts it.
 //
 // Departures from the printed text, here and in the modifications:
 //
-//   - The three processes share variables under a semaphore, but the decision
-//     to defer is recorded after the semaphore is given back, and the loop that
-//     sends the deferred replies does not take it: a reply deferred in between
-//     is never sent. Here each process's reaction to one event is one atomic
-//     step.
-//   - Highest_Sequence_Number covers the numbers that the node sent itself, as
-//     the comment in the text says and its code does not. Without it a node can
-//     use a number twice, and the bound of the appendix on overtaking fails.
-//   - Outstanding_Reply_Count is the set Awaiting_Reply of section 7.4, and a
-//     REPLY names the request that it answers by its number: a reply that is
-//     not awaited is refused, instead of being taken for another node's.
+//   - The three processes share variables under a semaphore, but the decision to defer is recorded
+//     after the semaphore is given back, and the loop that sends the deferred replies does not take
+//     it: a reply deferred in between is never sent. Here each process's reaction to one event is
+//     one atomic step.
+//   - Highest_Sequence_Number covers the numbers that the node sent itself, as the comment in the
+//     text says and its code does not. Without it a node can use a number twice, and the bound of
+//     the appendix on overtaking fails.
+//   - Outstanding_Reply_Count is the set Awaiting_Reply of section 7.4, and a REPLY names the
+//     request that it answers by its number: a reply that is not awaited is refused, instead of
+//     being taken for another node's.
 //   - Reply_Deferred holds the number of each deferred request, for that REPLY.
 //
-// Links need not keep order (section 1; the textbook's section 9.4 says FIFO,
-// which is not needed), but must neither lose nor duplicate messages.
+// Links need not keep order (section 1; the textbook's section 9.4 says FIFO, which is not needed),
+// but must neither lose nor duplicate messages.
 package ricartagrawala
 
 import (

@@ -7,37 +7,34 @@ import (
 	"dmebench/dme/claim"
 )
 
-// Ring describes section 6.3, a logical ring. A REQUEST travels from node to
-// node through the circuit 1, 2, …, N, 1 instead of going to all at once. Two
-// forms:
+// Ring describes section 6.3, a logical ring. A REQUEST travels from node to node through the
+// circuit 1, 2, …, N, 1 instead of going to all at once. Two forms:
 //
 // form=echo: the REQUEST itself is the reply.
 //
-//  1. A node that asks chooses a number above any that it has seen and sends
-//     REQUEST to its successor.
-//  2. A node that receives somebody's REQUEST passes it on, unless it has
-//     priority (it is requesting itself, with the smaller number, or among
-//     equals the smaller node number); then it keeps it until it leaves.
+//  1. A node that asks chooses a number above any that it has seen and sends REQUEST to its
+//     successor.
+//  2. A node that receives another's REQUEST passes it on, unless it has priority (it is requesting
+//     itself, with the smaller number, or among equals the smaller node number); then it keeps it
+//     until it leaves.
 //  3. A node whose own REQUEST has come home enters.
 //
-// That takes N messages, the fewest there can be where each node must receive
-// and send one, and the delays of all stops add up.
+// That takes N messages, the fewest there can be where each node must receive and send one, and the
+// delays of all stops add up.
 //
 // form=notes: the REQUEST goes round without a pause.
 //
 //  1. As above.
-//  2. A node that has priority passes the REQUEST on too, with the note
-//     'DEFERRED by' itself, and keeps a copy.
-//  3. A node that leaves sends a REPLY to everybody of whom it keeps a copy.
-//  4. A node enters when its REQUEST is home and everybody who noted a deferral
-//     has replied.
+//  2. A node that has priority passes the REQUEST on too, with the note 'DEFERRED by' itself, and
+//     keeps a copy.
+//  3. A node that leaves sends a REPLY to each node whose REQUEST it keeps a copy of.
+//  4. A node enters when its REQUEST is home and all nodes that noted a deferral have replied.
 //
 // That takes N messages and one for each note.
 //
-// Departure from the printed text: it sets Outstanding_Reply_Count from the
-// notes when the REQUEST is home. A REPLY may be home before it, and would be
-// counted off nothing: the node then waits for ever. Here a balance is kept for
-// each node.
+// Departure from the printed text: it sets Outstanding_Reply_Count from the notes when the REQUEST
+// is home. A REPLY may be home before it, and would be counted off nothing: the node then waits for
+// ever. Here a balance is kept for each node.
 func Ring() *dme.Algorithm {
 	a := describe("ricart-agrawala-ring", "Ricart–Agrawala, ring", "6.3")
 	a.Description = "The request travels round a ring instead of going to all nodes at once, and is its own reply: a node with priority " +

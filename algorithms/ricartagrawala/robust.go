@@ -11,9 +11,9 @@ import (
 //
 //   - robust.go: section 2, with the set Awaiting_Reply of 7.4.
 //   - robust_names.go: 7.1. Node numbers come from a larger range, by NAMES.
-//   - robust_failure.go: 7.4 and 7.3. A node that waits too long for a REPLY asks ARE_YOU_THERE;
-//     who says nothing has FAILED, and everybody is told. And 7.3: a node that leaves tells the
-//     others and waits for their acknowledgements.
+//   - robust_failure.go: 7.4 and 7.3. A node that waits too long for a REPLY asks ARE_YOU_THERE; a
+//     silent one has FAILED, and all are told. And 7.3: a node that leaves tells the others and
+//     waits for their acknowledgements.
 //   - robust_insertion.go: 7.2. A newcomer says that it FAILED, waits, finds the group, and becomes
 //     part of it by a sponsor or by a broadcast. By 7.2.3 it asks only when its
 //     Highest_Sequence_Number is high enough, which it learns in one of five ways.
@@ -22,15 +22,15 @@ import (
 //
 //   - Those of section 2 (see the package): a REPLY names its request, and Highest_Sequence_Number
 //     covers own numbers. Otherwise a REPLY that ARE_YOU_THERE has drawn beside a deferred one
-//     serves a later request, and a newcomer that asks everybody for the highest number misses
-//     theirs.
+//     serves a later request, and a newcomer that asks all for the highest number misses theirs.
 //   - ARE_YOU_THERE carries the number of the request and is handled as that REQUEST, sent again.
 //     The text has it answered by REPLY if no reply is deferred, even by a node that never saw the
 //     REQUEST and has priority over it.
 //   - The sponsor waits for acknowledgements of the newcomer's number before it admits the
 //     newcomer, and for the newcomer's before it leaves: the next sponsor finds a group on which
 //     all agree. In the broadcast form the newcomer waits for acknowledgements. It learns from them
-//     who is there beside those on the list of a nearby node, who may be newcomers like itself.
+//     which nodes are there beside those on the list of a nearby node, which may be newcomers like
+//     itself.
 //   - A newcomer finds a sponsor by WHO_IS_THERE. If no node of a group answers twice, and no
 //     newcomer with a smaller number is there, it founds a group of its own: the text does not say
 //     how to begin again after all have failed.
@@ -45,16 +45,15 @@ import (
 //
 // The bound B on a message's delay, handling included, is the option bound: the user vouches for
 // it. The option cs-bound is the estimate E of the time in a critical section. The first period of
-// 7.4 is 2B+E, the second 2B: a node that fails is removed at most 4B+E after somebody asks for its
+// 7.4 is 2B+E, the second 2B: a node that fails is removed at most 4B+E after a node asks for its
 // REPLY and the last other REPLY has come. A wrong E costs probes and nothing else. The restart
-// interval is 2B, in two legs: after the first everybody has heard that the node failed, and after
-// the second what others have said about it has arrived.
+// interval is 2B, in two legs: after the first all have heard that the node failed, and after the
+// second what others have said about it has arrived.
 //
 // # What it survives, and what not
 //
 // It survives any crashes while one node is left: of requesters, of the node in the critical
-// section, of a sponsor at work, of newcomers. Nobody notices a node that fails until somebody
-// asks.
+// section, of a sponsor at work, of newcomers. A failed node is not noticed until one asks.
 //
 // If the network breaks the bound, a node that is alive may be declared failed. If it is in its
 // critical section, another enters beside it; if it waits, and has all but one REPLY, likewise. It

@@ -10,26 +10,25 @@ import (
 //
 // insertion=sponsor:
 //
-//  1. A newcomer tells everybody that it FAILED, and waits until that is known and
-//     all that was said about it before has arrived.
+//  1. A newcomer tells all others that it FAILED, and waits until that is known and all that was
+//     said about it before has arrived.
 //  2. It asks WHO_IS_THERE. Newcomers and nodes of the group answer HERE.
 //  3. It asks the first node of the group that has answered to SPONSOR it.
-//  4. The sponsor asks for the critical section; in it, it sends INSERT to the
-//     group. Everybody adds the newcomer and acknowledges.
-//  5. When all have acknowledged, the sponsor sends WELCOME with the list of the
-//     group, and leaves the critical section when the newcomer has acknowledged.
+//  4. The sponsor asks for the critical section; in it, it sends INSERT to the group. All add the
+//     newcomer and acknowledge.
+//  5. When all have acknowledged, the sponsor sends WELCOME with the list of the group, and leaves
+//     the critical section when the newcomer has acknowledged.
 //
 // insertion=broadcast:
 //
-//  3. The newcomer takes the list of the first node of the group that has answered,
-//     and broadcasts INSERT. Everybody who is there adds it and acknowledges.
-//  4. After a round trip it is part of the group: all who are there have
-//     acknowledged, and are on its list.
+//  3. The newcomer takes the list of the first node of the group that has answered, and broadcasts
+//     INSERT. All that are there add it and acknowledge.
+//  4. After a round trip it is part of the group: all that are there have acknowledged, and are on
+//     its list.
 //
-// A node may have others in its group that are not part of it: newcomers whose
-// sponsor has failed, or nodes that have just left. They cost nothing but time: a
-// newcomer replies to every REQUEST, and who is gone is found to have failed. That
-// one is missing must not happen.
+// A node may have others in its group that are not part of it: newcomers whose sponsor has failed,
+// or nodes that have just left. They cost nothing but time: a newcomer replies to every REQUEST,
+// and nodes that are gone are found to have failed. That one is missing must not happen.
 
 // Restart is step 1, after a crash.
 func (n *robustNode) Restart(out *dme.Outbox) { n.restart(out) }
@@ -239,24 +238,22 @@ func (n *robustNode) announced(out *dme.Outbox) {
 	n.admit(out)
 }
 
-// What follows is section 7.2.3: the Highest_Sequence_Number of a newcomer must not
-// be below the number of any REQUEST that it would have received, had it always
-// been part of the group. Those are the REQUESTs that were sent to the group
-// before everybody had added the newcomer. The newcomer may ask when it has, or
-// when they have all been served:
+// What follows is section 7.2.3: the Highest_Sequence_Number of a newcomer must not be below the
+// number of any REQUEST that it would have received, had it always been part of the group. Those
+// are the REQUESTs that were sent to the group before all had added the newcomer. The newcomer may
+// ask when it has, or when they have all been served:
 //
-//   - synchronized=highest, way a: it has asked everybody for their
-//     Highest_Sequence_Number, and used the largest.
-//   - synchronized=each, way b: it has received one REQUEST from each. A node's
-//     earlier request is over when it sends the next.
-//   - synchronized=rise, way c: the numbers on REQUESTs that it has received since
-//     it was admitted have risen by N−1. Numbers of requests that wait together are
-//     no further apart, and the first REQUEST that it receives waits for its REPLY.
-//   - synchronized=time, way d: time has passed in which all could have been
-//     served. Then it uses the number of a nearby node, which has received every
-//     REQUEST that was on its way.
-//   - synchronized=fourth, way e: it has received four REQUESTs from one node since
-//     it was admitted, on links that keep order (appendix).
+//   - synchronized=highest, way a: it has asked all others for their Highest_Sequence_Number, and
+//     used the largest.
+//   - synchronized=each, way b: it has received one REQUEST from each. A node's earlier request is
+//     over when it sends the next.
+//   - synchronized=rise, way c: the numbers on REQUESTs that it has received since it was admitted
+//     have risen by N−1. Numbers of requests that wait together are no further apart, and the first
+//     REQUEST that it receives waits for its REPLY.
+//   - synchronized=time, way d: time has passed in which all could have been served. Then it uses
+//     the number of a nearby node, which has received every REQUEST that was on its way.
+//   - synchronized=fourth, way e: it has received four REQUESTs from one node since it was
+//     admitted, on links that keep order (appendix).
 //
 // Until then it does not ask, and replies to every REQUEST.
 

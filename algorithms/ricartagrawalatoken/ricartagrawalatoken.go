@@ -1,28 +1,24 @@
-// Package ricartagrawalatoken is the token algorithm of G. Ricart and
-// A. K. Agrawala, Author's Response to On Mutual Exclusion in Computer Networks
-// by Carvalho and Roucairol, Communications of the ACM 26(2), 1983, pages
-// 147–148.
+// Package ricartagrawalatoken is the token algorithm of G. Ricart and A. K. Agrawala, Author's
+// Response to On Mutual Exclusion in Computer Networks by Carvalho and Roucairol, Communications of
+// the ACM 26(2), 1983, pages 147–148.
 //
-// One token exists; who has it may enter. It carries an array: token[j] is the
-// number of j's request that was served last. At every node, request[j] is the
-// largest number of a request by j that it has heard of; j waits where
-// request[j] > token[j].
+// One token exists; the node that has it may enter. It carries an array: token[j] is the number of
+// j's request that was served last. At every node, request[j] is the largest number of a request by
+// j that it has heard of; j waits where request[j] > token[j].
 //
-//  1. A node without the token that wants to enter increments its number, sends
-//     REQUEST with it to all others, and waits for the token. A node that has
-//     the token enters without a message.
+//  1. A node without the token that wants to enter increments its number, sends REQUEST with it to
+//     all others, and waits for the token. A node that has the token enters without a message.
 //  2. While it executes, token_held is true.
-//  3. Leaving, it sets its element of the token to its number, and sends the
-//     token to the first node that waits, looking from its own number upwards
-//     and from N on to 1: in this order nobody is left out for ever.
-//  4. A node that receives REQUEST raises request[j]. If it has the token and
-//     does not execute, it does the second half of step 3.
+//  3. Leaving, it sets its element of the token to its number, and sends the token to the first
+//     node that waits, looking from its own number upwards and from N on to 1: in this order no
+//     node is left out for ever.
+//  4. A node that receives REQUEST raises request[j]. If it has the token and does not execute, it
+//     does the second half of step 3.
 //
 // The number is called clock in the response; only the node itself changes it.
 //
-// The token is at node 1 at the beginning. Links need not keep order: a REQUEST
-// that arrives after it has been served does not exceed the token's element.
-// Loss and duplication are not tolerated.
+// The token is at node 1 at the beginning. Links need not keep order: a REQUEST that arrives after
+// it has been served does not exceed the token's element. Loss and duplication are not tolerated.
 package ricartagrawalatoken
 
 import (

@@ -8,11 +8,11 @@
 // 9.5, Algorithm 9.3.
 //
 // A site S_i asks the sites of its request set R_i only, and owes an answer to those of its inform
-// set I_i. Both change with every message: whoever was permitted to enter must be asked next time,
-// whoever gave its permission need not be. Between requests, when nothing is on its way, the sets
-// are a staircase: the sites stand in a line in which each asks exactly those to its right. Who was
-// in its critical section last stands at the right end and asks nobody. At the start that is S_1,
-// and R_i = {S_1, …, S_{i−1}}.
+// set I_i. Both change with every message: a site that was permitted to enter must be asked next
+// time, one that gave its permission need not be. Between requests, when nothing is on its way, the
+// sets are a staircase: the sites stand in a line in which each asks exactly those to its right.
+// The site that was in its critical section last stands at the right end and asks no other. At the
+// start that is S_1, and R_i = {S_1, …, S_{i−1}}.
 //
 // # Departures from the printed text
 //
@@ -39,8 +39,8 @@
 // No two sites are in their critical sections together, and every request is served, on reliable
 // links. Links need not keep order: the text says that they do, but with S4 a REQUEST that
 // overtakes a REPLY is judged alike. An entry causes at most 2(n−1) messages, and none if the site
-// was also the last to enter and nobody has asked since. Entries are not in timestamp order: clocks
-// meet only where messages flow. Nothing is done about sites that fail.
+// was also the last to enter and no other has asked since. Entries are not in timestamp order:
+// clocks meet only where messages flow. Nothing is done about sites that fail.
 package singhal
 
 import (

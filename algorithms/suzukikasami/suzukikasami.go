@@ -1,35 +1,33 @@
-// Package suzukikasami is the broadcast algorithm of I. Suzuki and T. Kasami,
-// A Distributed Mutual Exclusion Algorithm, ACM Transactions on Computer
-// Systems 3(4), 1985, as the textbook (Kshemkalyani and Singhal, Distributed
-// Computing, chapter 9) gives it in section 9.11, Algorithm 9.7.
+// Package suzukikasami is the broadcast algorithm of I. Suzuki and T. Kasami, A Distributed Mutual
+// Exclusion Algorithm, ACM Transactions on Computer Systems 3(4), 1985, as the textbook
+// (Kshemkalyani and Singhal, Distributed Computing, chapter 9) gives it in section 9.11, Algorithm
+// 9.7.
 //
-// One token exists; who has it may enter. RN_i[j] is the largest number of a
-// request by j that i has heard of. The token carries LN, where LN[j] is the
-// number of j's request that was executed last, and Q, the queue of the sites
-// that it will visit.
+// One token exists; the site that has it may enter. RN_i[j] is the largest number of a request by j
+// that i has heard of. The token carries LN, where LN[j] is the number of j's request that was
+// executed last, and Q, the queue of the sites that it will visit.
 //
-//   - (a) A requesting site without the token increments RN_i[i] and sends
-//     REQUEST(i, RN_i[i]) to all others.
-//   - (b) A site that receives it raises RN_j[i]. If it has the idle token and
-//     RN_j[i] = LN[i] + 1, it sends the token to i.
-//   - (c) A site executes the CS after it has received the token, or at once if
-//     it has the idle token.
+//   - (a) A requesting site without the token increments RN_i[i] and sends REQUEST(i, RN_i[i]) to
+//     all others.
+//   - (b) A site that receives it raises RN_j[i]. If it has the idle token and RN_j[i] = LN[i] + 1,
+//     it sends the token to i.
+//   - (c) A site executes the CS after it has received the token, or at once if it has the idle
+//     token.
 //   - (d) Leaving, it sets LN[i] to RN_i[i],
-//   - (e) appends to Q every site j that is not in Q and for which
-//     RN_i[j] = LN[j] + 1, in the order of their numbers,
+//   - (e) appends to Q every site j that is not in Q and for which RN_i[j] = LN[j] + 1, in the
+//     order of their numbers,
 //   - (f) and sends the token to the site at the head of Q, if there is one.
 //
 // Departures from the printed text:
 //
-//   - Steps (b) and (e) print LN[j] where the requester's element LN[i] is
-//     meant in (b); with the index as printed, requests are lost.
-//   - The explanation calls a request outdated if RN_i[j] > n. That misses a
-//     request that has been executed already and would send the token to a site
-//     that does not want it. The rule RN = LN + 1 alone decides.
+//   - Steps (b) and (e) print LN[j] where the requester's element LN[i] is meant in (b); with the
+//     index as printed, requests are lost.
+//   - The explanation calls a request outdated if RN_i[j] > n. That misses a request that has been
+//     executed already and would send the token to a site that does not want it. The rule RN = LN +
+//     1 alone decides.
 //
-// The token is at site 1 at the beginning, and idle. Links need not keep order:
-// numbers tell outdated requests from current ones. Loss and duplication are
-// not tolerated.
+// The token is at site 1 at the beginning, and idle. Links need not keep order: numbers tell
+// outdated requests from current ones. Loss and duplication are not tolerated.
 package suzukikasami
 
 import (

@@ -66,9 +66,9 @@ func (s *schedule) notStuck() error {
 	return nil
 }
 
-// runGarbage runs a schedule into which messages are thrown that no correct
-// node has sent now: random ones, and copies of earlier ones to anybody. The
-// algorithm may lose safety and liveness to them, but it must not panic.
+// runGarbage runs a schedule into which messages are thrown that no correct node has sent now:
+// random ones, and copies of earlier ones to any node. The algorithm may lose safety and liveness
+// to them, but it must not panic.
 func runGarbage(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) (err error) {
 	s, err := newSchedule(a, nodes, set, vnet.Churn, seed)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 // What is preserved. Let a schedule lead from a state to a violation, and let an arrival be forced
 // in that state. If the schedule contains the arrival, it can be moved to the front; else it can be
 // added there. Every node goes through the same states as before, but for the receiver, which is
-// inside no later than before and leaves when it did before: an arrival lets nobody out. So two
+// inside no later than before and leaves when it did before: an arrival lets no node out. So two
 // nodes that were inside together still are; a node that entered without a request or panicked
 // still does; as many messages are refused. At a standstill nothing is on its way, so that the
 // schedule does contain the arrival, and leads to the same standstill. That a reader is inside with

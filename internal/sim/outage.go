@@ -86,7 +86,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 	return true
 }
 
-// appear brings a node into the network: it and the others will hear who is up and down.
+// appear brings a node into the network: it and the others will hear which are up and down.
 func (f *faults) appear(id dme.NodeID) {
 	f.losses.Returned(id)
 	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)

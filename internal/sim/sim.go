@@ -21,7 +21,7 @@
 // of their own, so that the workload of a seed is the same under every network. At one instant,
 // deliveries come before timers, timers before exits, exits before new requests, and those before
 // faults; among equals, what was arranged first comes first. Every run ends: one that does not fall
-// silent, or in which requests wait while nobody enters, is found by a watchdog in virtual time.
+// silent, or in which requests wait while no node enters, is found by a watchdog in virtual time.
 //
 // A handler takes no time here, a link has no bandwidth unless it is given one, and what waits for
 // it has no bound.

@@ -1,10 +1,10 @@
-// Package coordinator leads a run over a real network through its life: start
-// the workers, have them join, hand out the address book, wait for all at a
-// barrier, run the workload, drain to quiescence, collect, and end everything.
+// Package coordinator leads a run over a real network through its life: start the workers, have
+// them join, hand out the address book, wait for all at a barrier, run the workload, drain to
+// quiescence, collect, and end everything.
 //
-// It draws nothing itself at run time: seeds and steps come from the workload's
-// plan, which it and the workers derive from the same specification. Every
-// phase is bounded in time, and a phase that does not end names who is missing.
+// It draws nothing itself at run time: seeds and steps come from the workload's plan, which it and
+// the workers derive from the same specification. Every phase is bounded in time, and a phase that
+// does not end names what is missing.
 package coordinator
 
 import (
