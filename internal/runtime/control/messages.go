@@ -143,6 +143,7 @@ type Reply struct {
 	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
+	Procs    int                 `json:"procs,omitempty"`    // report: GOMAXPROCS of the worker
 	Misread  time.Duration       `json:"misread,omitempty"`  // report: how far the worker's clock may be from its host's
 	Lapses   []clock.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -64,7 +66,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		return err
 	}
 	var wire transport.Counters
+	var procs []string
 	for _, r := range reports {
+		procs = append(procs, fmt.Sprint(r.Procs))
 		if !c.places[r.Worker].disturbed {
 			for i := range r.Lapses {
 				r.Lapses[i].Until, _ = c.aboutHostOf(r.Worker).Clock.Here(r.Lapses[i].Until)
@@ -95,6 +99,11 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		for _, refusal := range r.Refusals {
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
 		}
+	}
+	if o.Environment != nil {
+		slices.Sort(procs)
+		o.Environment = maps.Clone(o.Environment)
+		o.Environment["worker_gomaxprocs"] = strings.Join(slices.Compact(procs), ",")
 	}
 	c.nameKinds(o, reports)
 	c.addStrangers(&wire)

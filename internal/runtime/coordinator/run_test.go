@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,7 +210,7 @@ func TestProcessorsOfWorkers(t *testing.T) {
 		{nodes: 4, perWorker: 4, want: map[bool]string{true: "1", false: os.Getenv("GOMAXPROCS")}[processors == 1]},
 	} {
 		spec := runs.Spec{Algorithm: "token-ring", Nodes: x.nodes, NodesPerWorker: x.perWorker, Requests: 4, Set: x.set}
-		mustEnd(t, spec, Options{Started: func(p launch.Process) {
+		r := mustEnd(t, spec, Options{Environment: map[string]string{}, Started: func(p launch.Process) {
 			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID()))
 			if errors.Is(err, os.ErrNotExist) {
 				t.Skip("this system does not show the environment of processes")
@@ -224,6 +225,9 @@ func TestProcessorsOfWorkers(t *testing.T) {
 				t.Errorf("%d nodes, %d in a process, %v: GOMAXPROCS is %q, want %q", x.nodes, x.perWorker, x.set, got, x.want)
 			}
 		}})
+		if got, want := r.Environment["worker_gomaxprocs"], cmp.Or(x.want, fmt.Sprint(processors)); got != want {
+			t.Errorf("%d nodes, %d in a process, %v: the result says %q, want %q", x.nodes, x.perWorker, x.set, got, want)
+		}
 	}
 }
 

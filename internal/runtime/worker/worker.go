@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -345,7 +346,7 @@ func (w *worker) report() control.Reply {
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
 	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
-	r.Misread, r.Types = w.clock.Error(), w.guests.types.Names()
+	r.Procs, r.Misread, r.Types = runtime.GOMAXPROCS(0), w.clock.Error(), w.guests.types.Names()
 	r.Failed, r.Expired = w.clients.failed.Load(), w.clients.expired.Load()
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
