@@ -76,6 +76,11 @@ func serveTest() int {
 		return 1
 	}
 	s.Employ(cores)
+	if err := c.Flush(); err != nil { // the server knows of it
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("ready")
 	_, _ = bufio.NewReader(os.Stdin).ReadByte() // until the test ends, however it does
 	s.Close()
 	return 0
@@ -89,7 +94,7 @@ type agentProcess struct {
 	once  sync.Once
 }
 
-// startAgent starts an agent, from this program or another file.
+// startAgent starts an agent, from this program or another file, and returns once it hears queues.
 func startAgent(t *testing.T, url string, cores int, file ...string) *agentProcess {
 	t.Helper()
 	program, err := os.Executable()
@@ -105,10 +110,17 @@ func startAgent(t *testing.T, url string, cores int, file ...string) *agentProce
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
+	ready, err := a.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.leave)
+	if _, err := bufio.NewReader(ready).ReadString('\n'); err != nil {
+		t.Fatalf("an agent has ended: %v", err)
+	}
 	return a
 }
 
