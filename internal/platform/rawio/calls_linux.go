@@ -10,7 +10,7 @@ import (
 
 const available = true
 
-// Calls that are made without telling the scheduler. Those for sockets pass by what read and write
+// Calls that are made without telling the scheduler. Those for sockets spare what read and write
 // do for files.
 func quickRead(fd int, b []byte) (int, error)    { return call(unix.SYS_READ, fd, b, 0) }
 func quickReceive(fd int, b []byte) (int, error) { return call(unix.SYS_RECVFROM, fd, b, 0) }

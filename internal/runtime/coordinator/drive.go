@@ -44,7 +44,7 @@ func (c *coordinator) drive(ctx context.Context) error {
 	faults.begin()
 	defer faults.stop()
 	if c.job.Plan.Drive() == workload.Stepped {
-		wait(time.Duration(max(0, c.start-c.clock.Now())))
+		wait(time.Duration(max(0, c.start-c.clock.Now()))) // the workers begin then, and no step may come before
 		err = c.steps(ctx)
 	}
 	if err == nil {

@@ -433,7 +433,7 @@ func (j *Job) checkPatience() error {
 			"let --stall-after be more than %v, or shorten the delay", j.Network.Describe(j.NetOptions), longest, limit, longest)
 	}
 	if vouched && bound >= limit/2 {
-		return fmt.Errorf("%s=%v: a message and its answer may take twice as long, and nothing moves meanwhile; "+
+		return fmt.Errorf("%s=%v: a message and its answer may take twice as long, while nothing moves; "+
 			"after %v that is taken for a stall; let --stall-after be more than %v", boundOption, bound, limit, 2*bound)
 	}
 	return nil
