@@ -47,13 +47,18 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 // arrivals appends what can happen to the messages on the way, of which first are the first ones:
 // they arrive and, if allowed, arrive twice or get lost.
 func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step {
-	if !m.Unordered && !m.Sequenced && !m.faulty && !duplicate && !lose {
+	plain := !m.Sequenced && !m.faulty && !duplicate && !lose // all that is on the way may arrive, and nothing else
+	if plain && !m.Unordered {
 		return append(to, first...)
 	}
 	for k := range first {
 		from, node := first[k].From, first[k].Node
 		link := m.link(from, node)
 		for _, i := range s.heads(link) {
+			if plain {
+				to = append(to, Step{Kind: dme.Receive, From: from, Node: node, Index: i})
+				continue
+			}
 			if m.Sequenced && !m.audible(s, link, i) {
 				continue
 			}

@@ -68,7 +68,7 @@ type judge struct {
 	nodes   []knownNode      // by node, from 1
 	flights []dme.Flight     // of the state, once listed
 	listed  bool             // they are
-	between []*dme.Message   // scratch, of one state
+	links   [][]knownLink    // by the nodes that they lead from and to, from 0; rows are made when they are needed
 	whole   []*dme.Invariant // those about all nodes
 	pairs   []*dme.Invariant // those about each two
 	asked   *dme.Invariant   // last
@@ -79,6 +79,11 @@ type judge struct {
 type knownNode struct {
 	node  dme.Node
 	round uint64 // in which it is valid
+}
+
+type knownLink struct {
+	messages []*dme.Message
+	round    uint64 // in which they are valid
 }
 
 // seen is a state, as far as invariants see it.
@@ -92,7 +97,7 @@ type seen interface {
 var _ dme.GlobalView = (*judge)(nil)
 
 func newJudge(m *Model) *judge {
-	j := &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
+	j := &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1), links: make([][]knownLink, m.Nodes)}
 	for k := range m.Invariants {
 		if i := &m.Invariants[k]; i.Pair != nil {
 			j.pairs = append(j.pairs, i)
@@ -106,7 +111,7 @@ func newJudge(m *Model) *judge {
 // of returns an invariant that a state breaks, nil if all hold. Of those about each two nodes it
 // asks only about pairs with node changed, or about all if that is None.
 func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) {
-	j.state, j.listed, j.between = s, false, j.between[:0]
+	j.state, j.listed = s, false
 	j.round++
 	defer j.recovered(&bad)
 	if bad := j.ofWhole(disturbed); bad != nil || len(j.pairs) == 0 {
@@ -201,10 +206,15 @@ func (j *judge) InFlight() []dme.Flight {
 }
 
 func (j *judge) Between(from, to dme.NodeID) []*dme.Message {
-	// What was returned before stays valid: a longer list moves elsewhere.
-	at := len(j.between)
-	j.between = j.state.flyingBetween(from, to, j.between)
-	return j.between[at:len(j.between):len(j.between)]
+	row := &j.links[from-1]
+	if *row == nil {
+		*row = make([]knownLink, j.model.Nodes)
+	}
+	k := &(*row)[to-1]
+	if k.round != j.round {
+		k.round, k.messages = j.round, j.state.flyingBetween(from, to, k.messages[:0])
+	}
+	return k.messages
 }
 
 // What follows shows a network of nodes that run.

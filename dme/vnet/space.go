@@ -19,11 +19,14 @@ type Space struct {
 	places []int32 // of the links in a vector, by [Model.link]; 0 if nothing is ever sent
 	firsts []Step  // the arrival of a first message, in the order of the links' places
 	width  int     // of a vector
+
+	sleeping bool    // there are sleep sets
+	atNode   []Sleep // by node, from 1: all its steps
 }
 
 // NewSpace returns the space of a model's states.
 func NewSpace(m *Model) *Space {
-	s := &Space{Model: m, places: make([]int32, m.Nodes*m.Nodes)}
+	s := &Space{Model: m, places: make([]int32, m.Nodes*m.Nodes), sleeping: m.sleeps(), atNode: make([]Sleep, m.Nodes+1)}
 	s.queueOf(nil, nil) // the empty queue is number 0
 	for from := range m.IDs() {
 		for to := range m.IDs() {
@@ -34,6 +37,12 @@ func NewSpace(m *Model) *Space {
 		}
 	}
 	s.width = m.Nodes + len(s.firsts) + 1
+	for id := range m.IDs() {
+		s.atNode[id] = s.SleepOf(Step{Kind: dme.Request, Node: id})
+	}
+	for _, x := range s.firsts {
+		s.atNode[x.Node] |= s.SleepOf(x)
+	}
 	return s
 }
 

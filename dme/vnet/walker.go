@@ -120,11 +120,11 @@ func (w *Walker) arriving() []Step {
 var firstAlone = [...]int{0}
 
 func (w *Walker) heads(link int) []int {
-	if !w.Unordered {
+	held := w.held(link)
+	if !w.Unordered || len(held) == 1 {
 		return firstAlone[:]
 	}
 	w.indexes = w.indexes[:0]
-	held := w.held(link)
 	for i, p := range held {
 		if i == 0 || p != held[i-1] {
 			w.indexes = append(w.indexes, i)

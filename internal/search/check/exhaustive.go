@@ -18,7 +18,8 @@ import (
 // beginning, and reports the first violation it meets: no shorter schedule shows one, but for one
 // step. The number of states is a function of the options; which of several shortest schedules is
 // shown may depend on how the workers share the work, if the search was so large that it is not
-// repeated by one of them alone.
+// repeated by one of them alone. Steps that lead only where other states of the same distance lead
+// are counted, but not taken ([vnet.Sleep]).
 //
 // With [Options.Reduce] it visits fewer states, if that is sound: it leaves out orders of steps
 // that make no difference (see [vnet.Reduction]) or, if the nodes show rising clocks, visits one
@@ -254,11 +255,13 @@ type batch struct {
 	states  []stepped
 }
 
-// stepped is a state, by its hash, and the node that took the step to it; None: any may have
-// changed. With a reduction, whose steps bring others about, nothing is judged.
+// stepped is a state, by its hash, the node that took the step to it, and the steps that need not
+// be taken from it. None: any node may have changed. With a reduction, whose steps bring others
+// about, nothing is judged.
 type stepped struct {
 	vnet.Hash
 	changed dme.NodeID
+	asleep  vnet.Sleep
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
@@ -322,7 +325,7 @@ func (x *exhaustive) first() bool {
 		v = w.classes.Of(v)
 		h = x.space.HashOf(v)
 	}
-	w.offer(v, stepped{h, dme.None}, 0)
+	w.offer(v, stepped{Hash: h}, 0)
 	w.lookUp()
 	x.frontier = w.filled()
 	return true
@@ -403,7 +406,7 @@ func (x *exhaustive) find(f *finding) {
 // Bytes that a block of origins and a state of a batch take, but for its vector.
 const (
 	blockBytes = 8 * blockSize
-	stateBytes = 24
+	stateBytes = 32
 )
 
 func (x *exhaustive) newBatch() *batch {

@@ -115,6 +115,9 @@ const sampled = 100
 func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 	o := *s
 	o.Schedules, o.Progress = sampled, nil
+	if bare, err := s.model.Unwatched(); err == nil && !s.model.Fenced() { // the states were all judged
+		o.model = bare
+	}
 	r := o.Random(ctx)
 	return r.MaxBypass, int(r.Schedules)
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -17,6 +16,7 @@ type worker struct {
 	steps   []vnet.Step   // scratch
 	reached               // and still to be looked up
 	moves   int           // from the state that is being expanded
+	before  vnet.Sleep    // the steps from it that stand before the one that is being taken
 	taken   uint64        // steps, in its batch
 	count   uint64        // of its batch, the new ones
 	out     []*batch      // the new ones, for the next layer
@@ -62,6 +62,7 @@ func newWorker(x *exhaustive) *worker {
 func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
+	broken, brokenAt := w.judge(b)
 	for i, state := range b.states {
 		v := b.vectors[i*width : (i+1)*width]
 		steps, stuck := w.Enabled(v, w.steps[:0])
@@ -70,15 +71,26 @@ func (w *worker) expandBatch(b *batch) {
 			break
 		}
 		at := b.first + uint64(i)
-		bad := w.Broken(v, state.changed)
+		var bad *vnet.Violation
+		if i == brokenAt {
+			bad = broken
+		}
 		if stuck && !x.SafetyOnly {
 			bad = stalled(w.Waiting(v))
 		}
 		w.moves = 0
 		move := -1 // the state itself
+		w.before = 0
 		for bad == nil && move+1 < len(steps) && !w.spent {
 			move++
-			bad = w.take(v, state.Hash, steps[move], at)
+			sleep := w.SleepOf(steps[move])
+			if state.asleep&sleep != 0 { // it leads where another state's step does
+				w.taken++
+				w.moves++
+			} else {
+				bad = w.take(v, state.Hash, steps[move], sleep, at)
+			}
+			w.before |= sleep
 		}
 		if bad != nil {
 			x.find(&finding{Violation: *bad, state: at, move: move})
@@ -93,26 +105,43 @@ func (w *worker) expandBatch(b *batch) {
 	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.states)))
 }
 
+// judge returns the first state of a batch that breaks an invariant. It looks at all of them before
+// any is expanded: they are near each other in memory, and so is what is known of them.
+func (w *worker) judge(b *batch) (bad *vnet.Violation, at int) {
+	for i, state := range b.states {
+		if bad = w.Broken(b.vectors[i*w.search.width:(i+1)*w.search.width], state.changed); bad != nil {
+			return bad, i
+		}
+	}
+	return nil, 0
+}
+
 // take takes a step from a state, by its number, and offers what it leads to: a move for each.
-func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (bad *vnet.Violation) {
+func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, sleep vnet.Sleep, state uint64) (bad *vnet.Violation) {
 	w.taken++
 	if w.classes != nil {
 		return w.classes.Step(w.Walker, v, step, func(rep []uint32) {
-			w.offer(rep, stepped{w.search.space.HashOf(rep), dme.None}, originOf(state, w.moves))
+			w.offer(rep, stepped{Hash: w.search.space.HashOf(rep)}, originOf(state, w.moves))
 			w.moves++
 		})
 	}
-	bad = w.Do(v, h, step)
-	if bad == nil && w.search.reduction != nil {
+	if bad = w.Do(v, h, step); bad != nil {
+		return bad
+	}
+	next := stepped{changed: step.Node}
+	if w.search.reduction != nil {
 		var forced int
 		forced, bad = w.Settle(nil)
-		w.taken += uint64(forced)
+		if w.taken += uint64(forced); bad != nil {
+			return bad
+		}
+	} else if sleep != 0 {
+		next.asleep = w.Asleep(w.before, step.Node)
 	}
-	if bad == nil {
-		w.offer(w.Next, stepped{w.Hash, step.Node}, originOf(state, w.moves))
-		w.moves++
-	}
-	return bad
+	next.Hash = w.Hash
+	w.offer(w.Next, next, originOf(state, w.moves))
+	w.moves++
+	return nil
 }
 
 func (w *worker) offer(v []uint32, s stepped, from origin) {
