@@ -19,6 +19,7 @@ package dmebench
 import (
 	"io"
 	"os"
+	"slices"
 
 	"dmebench/algorithms"
 	"dmebench/dme"
@@ -41,9 +42,9 @@ func Main(c Config) {
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, c Config) int {
-	all := append(algorithms.All(), c.Algorithms...)
+	own := slices.Clone(c.Algorithms)
 	for _, s := range c.Locks {
-		all = append(all, s.Algorithm())
+		own = append(own, s.Algorithm())
 	}
-	return cli.Run(args, stdin, stdout, stderr, all, algorithms.Scenarios)
+	return cli.Run(args, stdin, stdout, stderr, algorithms.All(), own, algorithms.Scenarios)
 }

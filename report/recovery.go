@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"dmebench/report/page"
 	"dmebench/runs"
@@ -152,17 +153,17 @@ func (s *standstills) picture(r *runs.Result) string {
 }
 
 var (
-	styleSheet = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
-	rule       = regexp.MustCompile(`(?m)^([^{}\n]+?) *\{`)
-	reference  = regexp.MustCompile(`(\bid="|url\(#)`)
+	styleSheet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<style>(.*?)</style>`) })
+	rule       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^{}\n]+?) *\{`) })
+	reference  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\bid="|url\(#)`) })
 )
 
 // embedded makes a drawing part of a page: its rules hold within itself alone,
 // and its names are its own.
 func embedded(svg, name string) string {
-	svg = reference.ReplaceAllString(svg, "${1}"+name+"-")
-	svg = styleSheet.ReplaceAllStringFunc(svg, func(s string) string {
-		return "<style>" + rule.ReplaceAllString(styleSheet.FindStringSubmatch(s)[1], "."+name+" $1 {") + "</style>"
+	svg = reference().ReplaceAllString(svg, "${1}"+name+"-")
+	svg = styleSheet().ReplaceAllStringFunc(svg, func(s string) string {
+		return "<style>" + rule().ReplaceAllString(styleSheet().FindStringSubmatch(s)[1], "."+name+" $1 {") + "</style>"
 	})
 	return strings.Replace(svg, "<svg ", `<svg class="`+name+`" `, 1)
 }

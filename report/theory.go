@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -164,7 +165,7 @@ func last(s string) rune {
 
 // citation cuts a source to its first work and writes § for section: "TR-869 §4".
 func citation(source string) string {
-	source = quoted.ReplaceAllString(source, "")
+	source = quoted().ReplaceAllString(source, "")
 	if i := strings.IndexAny(source, ":;"); i > 0 {
 		source = source[:i]
 	}
@@ -172,7 +173,7 @@ func citation(source string) string {
 }
 
 // quoted is the title of a work, which a legend has no room for.
-var quoted = regexp.MustCompile(` ?["“][^"”]*["”]`)
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?["“][^"”]*["”]`) })
 
 func sign(k claim.Kind) string {
 	switch k {

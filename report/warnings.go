@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"dmebench/report/cells"
@@ -17,7 +18,9 @@ import (
 
 // changing is what differs between two warnings of one kind: numbers with their
 // units, but not the digits of a name such as p99.
-var changing = regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
+var changing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
+})
 
 // told is a warning with the runs that gave it.
 type told struct {
@@ -48,7 +51,7 @@ func (p *paper) addWarnings() {
 			all = append(all, told{text: w, label: cell.Label, cell: i, cells: 1})
 		}
 	}
-	groups := cells.Grouped(all, func(t told) string { return changing.ReplaceAllString(t.text, "…") })
+	groups := cells.Grouped(all, func(t told) string { return changing().ReplaceAllString(t.text, "…") })
 	slices.SortStableFunc(groups, func(a, b []told) int { return len(b) - len(a) })
 	for i, group := range groups {
 		w := p.summarize(group)
@@ -67,11 +70,11 @@ func (p *paper) addWarnings() {
 // that differ: "101 to 340 µs late".
 func ranges(group []told) string {
 	at := -1
-	return changing.ReplaceAllStringFunc(group[0].text, func(string) string {
+	return changing().ReplaceAllStringFunc(group[0].text, func(string) string {
 		at++
 		var all []string // the numbers at this place
 		for _, t := range group {
-			all = append(all, changing.FindAllString(t.text, -1)[at])
+			all = append(all, changing().FindAllString(t.text, -1)[at])
 		}
 		bySize := func(a, b string) int { return cmp.Compare(sizeOf(a), sizeOf(b)) }
 		least, most := slices.MinFunc(all, bySize), slices.MaxFunc(all, bySize)

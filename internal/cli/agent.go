@@ -248,7 +248,8 @@ func credentialFlags() []cli.Flag {
 var credentialNames = []string{"creds", "nats-creds", "nats-ca", "nats-cert", "nats-key"}
 
 func given(c *cli.Context, names ...string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !c.IsSet(name) })
+	set := c.LocalFlagNames()
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(set, name) })
 }
 
 // natsBroker returns the broker that the frames of a run pass, or its shared resource is at; nil if

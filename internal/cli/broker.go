@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -122,7 +123,7 @@ func watchStrangers(ctx context.Context, s *nats.Server, w io.Writer) {
 func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error) {
 	var all []string
 	for _, name := range more {
-		if net.ParseIP(name) == nil && !hostname.MatchString(name) {
+		if net.ParseIP(name) == nil && !hostname().MatchString(name) {
 			return nil, fmt.Errorf("--name %q: want a host's name or address, without a port", name)
 		}
 		all = append(all, name)
@@ -153,7 +154,7 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 			all = append(all, n.IP.String())
 		}
 	}
-	if name, err := os.Hostname(); err == nil && hostname.MatchString(name) {
+	if name, err := os.Hostname(); err == nil && hostname().MatchString(name) {
 		all = append(all, name)
 	}
 	all = append(all, append(loopback, "localhost")...)
@@ -166,7 +167,7 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 	return once, nil
 }
 
-var hostname = regexp.MustCompile(`^[-._0-9A-Za-z]+$`)
+var hostname = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._0-9A-Za-z]+$`) })
 
 func port(s *nats.Server) string {
 	u, err := url.Parse(s.Broker().URL)

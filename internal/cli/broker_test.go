@@ -32,7 +32,7 @@ func TestBrokerSaysHowToReachIt(t *testing.T) {
 		ended := make(chan int)
 		go func() {
 			args := []string{"dmebench", "broker", "--listen", listen, "--name", "127.0.0.1", "--dir", dir}
-			code := Run(args, nil, w, &errOut, run.Catalog{}, fstest.MapFS{})
+			code := Run(args, nil, w, &errOut, run.Catalog{}, nil, fstest.MapFS{})
 			w.Close()
 			ended <- code
 		}()
@@ -100,7 +100,7 @@ func TestBrokerRefuses(t *testing.T) {
 	} {
 		t.Chdir(t.TempDir())
 		var out, errOut bytes.Buffer
-		code := Run(append([]string{"dmebench"}, words(x.args)...), nil, &out, &errOut, run.Catalog{}, fstest.MapFS{})
+		code := Run(append([]string{"dmebench"}, words(x.args)...), nil, &out, &errOut, run.Catalog{}, nil, fstest.MapFS{})
 		if code != x.code || !strings.Contains(errOut.String(), x.says) {
 			t.Errorf("%s: exit code %d, want %d and %q:\n%s", x.args, code, x.code, x.says, errOut.String())
 		}
@@ -174,7 +174,7 @@ func TestPlanningIsInterrupted(t *testing.T) {
 			_ = syscall.Kill(os.Getpid(), x.sig)
 		}()
 		var out, errOut bytes.Buffer
-		code := Run(append([]string{"dmebench"}, words(x.args)...), nil, &out, &errOut, run.Catalog{a}, fstest.MapFS{})
+		code := Run(append([]string{"dmebench"}, words(x.args)...), nil, &out, &errOut, nil, run.Catalog{a}, fstest.MapFS{})
 		if code != Interrupted {
 			t.Errorf("%s, preparing: %v: exit code %d after %v: %s", x.args, x.preparing, code, x.sig, errOut.String())
 		}

@@ -21,7 +21,7 @@ func checked(t *testing.T, args ...string) (code int, stdout, stderr, dir string
 	dir = t.TempDir()
 	t.Chdir(dir)
 	var out, errOut bytes.Buffer
-	code = Run(append([]string{"dmebench", "check"}, args...), nil, &out, &errOut, algorithms.All(), fstest.MapFS{})
+	code = Run(append([]string{"dmebench", "check"}, args...), nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{})
 	return code, out.String(), errOut.String(), dir
 }
 

@@ -31,7 +31,7 @@ func TestCheckFindsStarvation(t *testing.T) {
 	t.Chdir(t.TempDir())
 	run := func(a *dme.Algorithm, args string) (code int, printed string) {
 		var out bytes.Buffer
-		code = Run(words("dmebench "+args), nil, &out, &out, []*dme.Algorithm{a}, fstest.MapFS{})
+		code = Run(words("dmebench "+args), nil, &out, &out, []*dme.Algorithm{a}, nil, fstest.MapFS{})
 		return code, out.String()
 	}
 	for property, a := range map[string]*dme.Algorithm{

@@ -33,9 +33,10 @@ import (
 	"dmebench/units"
 )
 
-// Run executes the command line args and returns the exit code. scenarios holds
-// the worked examples of papers, in folders of any depth.
-func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
+// Run executes the command line args and returns the exit code. The user's own algorithms come to
+// those that are built in. scenarios holds the worked examples of papers, in folders of any depth.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, builtIn, own run.Catalog, scenarios fs.FS) int {
+	catalog := slices.Concat(builtIn, own)
 	// What started such a process has checked the catalog of the same binary.
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
@@ -49,7 +50,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)
 	}
-	if err := checkCatalog(catalog); err != nil {
+	if err := checkOwn(builtIn, own); err != nil {
 		return complain(stderr, failWith(Usage, err))
 	}
 	ctx, stop := signals()
@@ -243,11 +244,11 @@ func complain(stderr io.Writer, err error) int {
 	return codeOf(err)
 }
 
-// checkCatalog finds faults in the algorithms, which may be a user's own.
-func checkCatalog(catalog run.Catalog) error {
+// checkOwn finds faults in the user's own algorithms.
+func checkOwn(builtIn, own run.Catalog) error {
 	var errs []error
-	var names []string
-	for _, a := range catalog {
+	names := builtIn.Names()
+	for _, a := range own {
 		errs = append(errs, a.Check())
 		if slices.Contains(names, a.Name) {
 			errs = append(errs, fmt.Errorf("two algorithms are named %q", a.Name))

@@ -15,7 +15,7 @@ import (
 // TestMain lets the shell of a test call this test binary as the program.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "dmebench" {
-		os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr, algorithms.All(), fstest.MapFS{}))
+		os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr, algorithms.All(), nil, fstest.MapFS{}))
 	}
 	os.Exit(m.Run())
 }

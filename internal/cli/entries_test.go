@@ -71,7 +71,7 @@ func TestEntries(t *testing.T) {
 func said(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	if code := Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, algorithms.All(), fstest.MapFS{}); code != 0 {
+	if code := Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{}); code != 0 {
 		t.Fatalf("%v: %d: %s", args, code, errOut.String())
 	}
 	return out.Bytes()

@@ -29,7 +29,7 @@ func TestResultWithoutRoom(t *testing.T) {
 	})
 	args := words("dmebench run -a lamport -n 300 --transport sim --workload serial --requests 300 --json --out " + dir)
 	var out, errOut bytes.Buffer
-	code := Run(args, nil, &out, &errOut, algorithms.All(), fstest.MapFS{})
+	code := Run(args, nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{})
 	if code != CantCreate || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit code %d: %s", code, errOut.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -200,21 +201,23 @@ func checkArguments(c *cli.Command, args []string) error {
 
 // Errors of the flag package, which says names with one dash.
 var (
-	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
-	missingValue = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
-	wrongValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-+(\S+): `)
+	unknownFlag  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag provided but not defined: -+(.*)$`) })
+	missingValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag needs an argument: -+(.*)$`) })
+	wrongValue   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-+(\S+): `)
+	})
 )
 
 // usageError says what is wrong with a flag, and what to write instead.
 func usageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
-	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+	if m := unknownFlag().FindStringSubmatch(text); m != nil {
 		return unknown(c.Command, m[1])
 	}
-	if m := missingValue.FindStringSubmatch(text); m != nil {
+	if m := missingValue().FindStringSubmatch(text); m != nil {
 		return usage("%s: --%s needs a value", c.Command.Name, m[1])
 	}
-	m := wrongValue.FindStringSubmatch(text)
+	m := wrongValue().FindStringSubmatch(text)
 	if m == nil {
 		return usage("%s; '%s --help' lists the flags", text, c.Command.HelpName)
 	}

@@ -65,7 +65,7 @@ func TestReferenceReports(t *testing.T) {
 		var out, errOut bytes.Buffer
 		args := []string{"dmebench", "report", "--file", filepath.Join(reference, name), "--out", dir, "--formats", "svg",
 			"--only", strings.Join(slices.Sorted(maps.Values(figures)), ",")}
-		if code := Run(args, nil, &out, &errOut, algorithms.All(), fstest.MapFS{}); code != 0 {
+		if code := Run(args, nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{}); code != 0 {
 			t.Fatalf("%s: %d: %s", name, code, errOut.String())
 		}
 		for figure, plot := range figures {

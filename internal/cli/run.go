@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -207,7 +208,7 @@ const (
 
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
 // other signs may well have a comma and = in them, such as rules of links.
-var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
+var several = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`) })
 
 func settingsOf(c *cli.Context, wrong *refusals) map[string]string {
 	set := make(map[string]string)
@@ -218,7 +219,7 @@ func settingsOf(c *cli.Context, wrong *refusals) map[string]string {
 		switch {
 		case !ok || key == "":
 			wrong.when(true, "--set %s: want KEY=VALUE", pair)
-		case several.MatchString(value):
+		case several().MatchString(value):
 			wrong.when(true, "--set %s: one option each; write --set %s=%s", pair, key, strings.ReplaceAll(value, ",", " --set "))
 		case twice:
 			wrong.when(true, "--set %s: %s is set twice", pair, key)

@@ -19,7 +19,7 @@ import (
 // dmebench runs a command in the current folder.
 func dmebench(args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
-	code = Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, algorithms.All(), fstest.MapFS{})
+	code = Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{})
 	return code, out.String(), errOut.String()
 }
 

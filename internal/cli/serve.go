@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,12 +20,12 @@ func serveFlag() cli.Flag {
 }
 
 // address is what --serve takes from the next word. No folder or file is called so.
-var address = regexp.MustCompile(`^(\[[0-9a-fA-F:]+\]|[\w.-]*):\d+$`)
+var address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[0-9a-fA-F:]+\]|[\w.-]*):\d+$`) })
 
 // mayLack says whether a flag may go without its value before such a word, and what that
 // is then.
 func mayLack(f cli.Flag, next []string) (value string, lacks bool) {
-	if f.Names()[0] != "serve" || len(next) > 0 && address.MatchString(next[0]) {
+	if f.Names()[0] != "serve" || len(next) > 0 && address().MatchString(next[0]) {
 		return "", false
 	}
 	return live.DefaultAddress, true

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -133,8 +134,8 @@ func (d *document) line(path ...any) int {
 }
 
 var (
-	yamlLine  = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
-	otherType = regexp.MustCompile("^cannot unmarshal !!(\\w+) (?:`.*` )?into (.*)$")
+	yamlLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`) })
+	otherType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^cannot unmarshal !!(\\w+) (?:`.*` )?into (.*)$") })
 )
 
 // wanted says in words what the library names by Go's types.
@@ -145,7 +146,7 @@ var wanted = map[string]string{
 }
 
 func atLine(text string) (line int, what string) {
-	m := yamlLine.FindStringSubmatch(text)
+	m := yamlLine().FindStringSubmatch(text)
 	line, _ = strconv.Atoi(m[1])
 	return line, m[2]
 }
@@ -163,7 +164,7 @@ func (d *document) decodeInto(v reflect.Value, n *yaml.Node) {
 		text = wrong.Errors[0]
 	}
 	_, text = atLine(text)
-	if other := otherType.FindStringSubmatchIndex(text); other != nil {
+	if other := otherType().FindStringSubmatchIndex(text); other != nil {
 		want := cmp.Or(wanted[text[other[4]:other[5]]], "a list of entries, each a name or {name: …}")
 		text = strings.TrimSuffix(text[:other[4]], " into ") + "; want " + want
 	}

@@ -25,6 +25,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
@@ -113,8 +114,8 @@ func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, erro
 // Words that become names of folders and files, of at most 64 characters. The expressions do not
 // count those: every process of a run compiles them, and counting makes that ten times as long.
 var (
-	folder  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+	folder  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
+	picture = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`) })
 )
 
 func isName(word *regexp.Regexp, s string) bool { return len(s) <= 64 && word.MatchString(s) }
@@ -130,7 +131,7 @@ func (f *File) complete() {
 			d.add(1, "%s is missing", list.key)
 		}
 	}
-	if f.Name != "" && !isName(folder, f.Name) {
+	if f.Name != "" && !isName(folder(), f.Name) {
 		d.add(d.line("name"), noFolder, f.Name)
 	}
 	if f.Transports == nil && !d.given("transports") {
@@ -167,7 +168,7 @@ func (f *File) complete() {
 	f.locate()
 	d.schedules(f)
 	for i, a := range f.Axes {
-		if (!isName(picture, a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
+		if (!isName(picture(), a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and '-', and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
@@ -310,7 +311,7 @@ var template []byte
 // explained; file is what it is going to be called. The error says why the name
 // cannot be that of a folder.
 func Template(name, file string) ([]byte, error) {
-	if !isName(folder, name) {
+	if !isName(folder(), name) {
 		return nil, fmt.Errorf(noFolder, name)
 	}
 	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))

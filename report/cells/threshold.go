@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"dmebench/runs"
@@ -33,8 +34,8 @@ type Threshold struct {
 const thresholdForm = "METRIC OP VALUE, such as 'p99>10ms', 'throughput<500', 'jain<95%' or 'messages>12'"
 
 var (
-	limit   = regexp.MustCompile(`^([^<>=\s]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`)
-	numeral = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+	limit   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^<>=\s]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`) })
+	numeral = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`) })
 )
 
 // parseThreshold reads one. The error says what is wrong with it, and what would do.
@@ -43,7 +44,7 @@ func parseThreshold(text string) (Threshold, error) {
 	if strings.Contains(text, ",") {
 		return t, fmt.Errorf("threshold %q: want one; give --fail-if once for each", text)
 	}
-	parts := limit.FindStringSubmatch(t.Text)
+	parts := limit().FindStringSubmatch(t.Text)
 	if parts == nil {
 		return t, fmt.Errorf("threshold %q: want %s", text, thresholdForm)
 	}
@@ -90,7 +91,7 @@ func value(m runs.Metric, text string) (float64, error) {
 		number = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text, "/s"), "CS"))
 	}
 	x, err := strconv.ParseFloat(number, 64)
-	if err != nil || !numeral.MatchString(number) {
+	if err != nil || !numeral().MatchString(number) {
 		return 0, fmt.Errorf("%s: want %s, not %q", m.Name, want, text)
 	}
 	return x / scale, nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -103,16 +104,16 @@ func (d drawing) svg() ([]byte, error) {
 		`font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
 		(d.width * d.scale).Points(), (d.height * d.scale).Points(), d.width.Points(), d.height.Points(),
 		html.EscapeString(printable(d.figure.Title+": "+d.figure.Subtitle)))
-	out.WriteString(path.ReplaceAllStringFunc(content, func(p string) string { return long.ReplaceAllStringFunc(p, tenths) }))
+	out.WriteString(path().ReplaceAllStringFunc(content, func(p string) string { return long().ReplaceAllStringFunc(p, tenths) }))
 	out.WriteString("</svg>\n")
 	return []byte(out.String()), nil
 }
 
 // path is an outline, whose numbers are most of a file.
-var path = regexp.MustCompile(` d="[^"]*"`)
+var path = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` d="[^"]*"`) })
 
 // long is a number of more decimals than any printer shows: 0.1 pt is 35 µm.
-var long = regexp.MustCompile(`\d+\.\d{2,}`)
+var long = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d{2,}`) })
 
 // tenths writes a number of points with one decimal.
 func tenths(number string) string {

@@ -145,7 +145,7 @@ func (b *Board) Finish(r *runs.Result, line string, left time.Duration) {
 // warn adds the warnings of a run. Those that differ in numbers alone are one.
 func (s *Status) warn(texts []string) {
 	for _, text := range texts {
-		w := Warning{Text: text, kind: numbers.ReplaceAllString(text, ""), Runs: 1}
+		w := Warning{Text: text, kind: numbers().ReplaceAllString(text, ""), Runs: 1}
 		if i := slices.IndexFunc(s.Warnings, func(o Warning) bool { return o.kind == w.kind }); i >= 0 {
 			w.Runs += s.Warnings[i].Runs
 			s.Warnings = slices.Delete(s.Warnings, i, i+1)
@@ -155,7 +155,7 @@ func (s *Status) warn(texts []string) {
 }
 
 // numbers are what two warnings of one kind differ in.
-var numbers = regexp.MustCompile(`[\d.,]+`)
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\d.,]+`) })
 
 // Have takes over what a file of results holds, whichever process writes it.
 func (b *Board) Have(set *runs.Set) {

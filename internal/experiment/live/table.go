@@ -171,7 +171,7 @@ func (s *Status) rows(style layout.Style, room int) []string {
 	var out bytes.Buffer
 	_ = t.WriteAligned(&out, "l") // a Buffer takes everything
 	colours := map[byte]func(string) string{'!': style.Bad, '?': style.Doubtful}
-	text := marked.ReplaceAllStringFunc(out.String(), func(cell string) string { return colours[cell[len(cell)-1]](cell) })
+	text := marked().ReplaceAllStringFunc(out.String(), func(cell string) string { return colours[cell[len(cell)-1]](cell) })
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(labels) - len(shown); more > 0 {
 		lines = append(lines, style.Muted(fmt.Sprintf("and %s more", units.Counted(more, "algorithm"))))
@@ -180,7 +180,7 @@ func (s *Status) rows(style layout.Style, room int) []string {
 }
 
 // marked is a cell of the table whose runs did not all end well or carry warnings.
-var marked = regexp.MustCompile(`\d+/\d+[!?]`)
+var marked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+/\d+[!?]`) })
 
 // tableOf has the sums, with labels of at most so many letters, 0 for any number.
 func tableOf(labels []string, sizes []int, sums map[sum]Cell, longest int) *layout.Table {

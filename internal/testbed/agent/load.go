@@ -125,9 +125,9 @@ type Info struct {
 
 // label is what names and values of labels, and names of agents, are made of; mostName is
 // the length of the longest.
-var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
+var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`) })
 
-func isLabel(s string) bool { return len(s) <= mostName && label.MatchString(s) }
+func isLabel(s string) bool { return len(s) <= mostName && label().MatchString(s) }
 
 const mostName = 253
 
@@ -200,9 +200,9 @@ func compareNames(a, b string) int {
 	return cmp.Or(strings.Compare(padded(a), padded(b)), strings.Compare(a, b))
 }
 
-var number = regexp.MustCompile(`[0-9]+`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
 // padded returns a name with all its numbers equally long.
 func padded(name string) string {
-	return number.ReplaceAllStringFunc(name, func(n string) string { return strings.Repeat("0", max(0, mostName-len(n))) + n })
+	return number().ReplaceAllStringFunc(name, func(n string) string { return strings.Repeat("0", max(0, mostName-len(n))) + n })
 }

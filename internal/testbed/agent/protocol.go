@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"dmebench/dme"
@@ -200,7 +201,7 @@ func checkPart(p *host.Part) error {
 // check refuses what is no worker of a run.
 func (q *startRequest) check(nodes int) error {
 	switch {
-	case len(q.Run) < 16 || len(q.Run) > 64 || !runName.MatchString(q.Run):
+	case len(q.Run) < 16 || len(q.Run) > 64 || !runName().MatchString(q.Run):
 		return errors.New("agent: start: the name of the run is none")
 	case q.Worker < 0 || q.Worker >= nodes:
 		return fmt.Errorf("agent: start: worker %d: there is at most one for each of %d nodes", q.Worker, nodes)
@@ -212,7 +213,7 @@ func (q *startRequest) check(nodes int) error {
 
 // runName is what the coordinator draws at random, and nothing that means anything in a
 // subject.
-var runName = regexp.MustCompile(`^[A-Z0-9]+$`)
+var runName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z0-9]+$`) })
 
 // The readings of a host are asked for hundreds of times a second: they have a compact
 // form, of some ten bytes for each node, in the order of the nodes of the host.
