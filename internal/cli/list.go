@@ -331,9 +331,9 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 		return errors.Join(errors.New("the built-in scenarios cannot be read"), err)
 	}
 	for _, x := range all {
-		if x.scenario.Name == name {
-			return entry(x.scenario.Title, nil, [2]string{"algorithm", x.scenario.Algorithm},
-				[2]string{"nodes", fmt.Sprint(x.scenario.Nodes)}, [2]string{"replay", "'dmebench trace " + name + "'"})
+		if x.Name == name {
+			return entry(x.Title, nil, [2]string{"algorithm", x.Algorithm},
+				[2]string{"nodes", fmt.Sprint(x.Nodes)}, [2]string{"replay", "'dmebench trace " + name + "'"})
 		}
 	}
 	return usage("list: there is no %q", given)

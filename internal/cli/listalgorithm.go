@@ -93,7 +93,7 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 	for _, a := range p.catalog.Algorithms() {
 		describeAlgorithm(&b, a, examples)
 		for _, x := range examples {
-			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
+			if s := x.Scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
 				showScenario(&b, s, s.Title)
 				fmt.Fprintf(&b, "\n`dmebench trace --scenario %s`\n", s.Name)
 			}
@@ -116,7 +116,7 @@ var briefly = strings.NewReplacer(
 )
 
 // describeAlgorithm writes the section of an algorithm, without figures of its paper.
-func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
+func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []trace.BuiltIn) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
 	if a.AsPublished {
 		fmt.Fprintf(b, "[The fault and its repair](errata.md#%s).\n", a.Name)
@@ -126,8 +126,8 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 		fmt.Fprintf(b, "%s\n", a.Description)
 	}
 	for _, x := range examples {
-		if x.scenario.Name == trace.ExampleName(a) {
-			showScenario(b, x.scenario, "An example of "+a.Name)
+		if x.Name == trace.ExampleName(a) {
+			showScenario(b, x.Scenario, "An example of "+a.Name)
 		}
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))

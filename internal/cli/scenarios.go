@@ -3,11 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
-	"io/fs"
-	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,8 +36,8 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	names := p.scenarioNames()
 	found, _ := units.FindName(name, names)
 	for _, x := range all {
-		if x.scenario.Name == found {
-			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
+		if x.Name == found {
+			return x.Scenario, x.ReadFile, nil
 		}
 	}
 	return nil, nil, usage("%w", units.UnknownName("scenario", name, names, "'dmebench list scenarios' shows what there is"))
@@ -59,43 +55,11 @@ func besides(file string) func(string) ([]byte, error) {
 
 func (p *program) scenarioNames() []string {
 	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
-	return names(all, func(x builtIn) string { return x.scenario.Name })
+	return names(all, func(x trace.BuiltIn) string { return x.Name })
 }
 
-type builtIn struct {
-	scenario *trace.Scenario
-	folder   string
-}
-
-// builtInScenarios returns the worked examples that the program carries, and one
-// of each algorithm that it makes itself, by name.
-func (p *program) builtInScenarios() ([]builtIn, error) {
-	var all []builtIn
-	err := fs.WalkDir(p.scenarios, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(p.scenarios, file)
-		if err != nil || !trace.IsScenario(text) {
-			return err
-		}
-		s, err := trace.Parse(trace.NameOf(file), text)
-		all = append(all, builtIn{s, path.Dir(file)})
-		return err
-	})
-	for _, a := range p.catalog {
-		if a.AsPublished {
-			continue // errata.md shows how these fail
-		}
-		// An algorithm that cannot serve three requests has no example: check says why.
-		if s, err := trace.Example(a); err == nil {
-			all = append(all, builtIn{s, "."})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b builtIn) int {
-		return strings.Compare(path.Dir(a.scenario.Name), path.Dir(b.scenario.Name))
-	})
-	return all, err
+func (p *program) builtInScenarios() ([]trace.BuiltIn, error) {
+	return trace.BuiltIns(p.scenarios, p.catalog)
 }
 
 func (p *program) listScenarios(c *cli.Context) error {
@@ -111,7 +75,7 @@ func (p *program) listScenarios(c *cli.Context) error {
 	}
 	list := []scenario{}
 	for _, x := range all {
-		list = append(list, scenario{x.scenario.Name, x.scenario.Title, x.scenario.Algorithm, x.scenario.Nodes})
+		list = append(list, scenario{x.Name, x.Title, x.Algorithm, x.Nodes})
 	}
 	t := new(layout.Table)
 	for _, s := range list {

@@ -36,7 +36,7 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 
 	Algorithms []algorithmView `json:"algorithms,omitempty"`
-	Scenarios  []Text          `json:"scenarios,omitempty"`
+	Scenarios  []textView      `json:"scenarios,omitempty"`
 
 	Algorithm string       `json:"algorithm,omitempty"`
 	Title     string       `json:"title,omitempty"`
@@ -44,7 +44,7 @@ type answer struct {
 	Kinds     []string     `json:"kinds,omitempty"`
 	Lines     []scriptLine `json:"lines,omitempty"`
 	Shape     *shape       `json:"shape,omitempty"`
-	Events    []eventView  `json:"events"` // those that are new
+	Taken     []takenView  `json:"taken"` // those that are new
 	State     *stateView   `json:"state,omitempty"`
 
 	Text  string `json:"text,omitempty"`  // a scenario
@@ -82,7 +82,7 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 		x := s.model.Algorithm
 		return answer{
 			Algorithm: x.Name, Title: x.Title, Nodes: s.model.Nodes, Kinds: x.Kinds, Lines: s.lines, Shape: s.shape(),
-			Events: s.started, State: s.state(),
+			Taken: s.started, State: s.state(),
 		}, nil
 	case "search":
 		return s.search(q, progress)
@@ -100,9 +100,9 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 		if x, err = q.Step.step(); err == nil {
 			err = s.do(x)
 		}
-		a.Events = s.events[max(0, len(s.events)-1):]
+		a.Taken = s.taken[max(0, len(s.taken)-1):]
 	case "steps": // as many as are possible, for plays that are shared or tried at random
-		before := len(s.events)
+		before := len(s.taken)
 		for _, v := range q.Steps {
 			var x vnet.Step
 			if x, err = v.step(); err == nil {
@@ -112,22 +112,22 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 				break
 			}
 		}
-		a.Events = s.events[before:]
+		a.Taken = s.taken[before:]
 	case "go":
 		err = s.goTo(q.Count)
 	case "play": // the default next step
-		before := len(s.events)
+		before := len(s.taken)
 		for range max(1, q.Count) {
 			x, ok := s.next()
 			if !ok || s.do(x) != nil {
 				break
 			}
 		}
-		a.Events = s.events[before:]
+		a.Taken = s.taken[before:]
 	case "random":
-		before := len(s.events)
+		before := len(s.taken)
 		s.random(q.Seed, q.Count)
-		a.Events = s.events[before:]
+		a.Taken = s.taken[before:]
 	case "scenario":
 		a.Text = s.scenario(q.Text)
 	case "shorter":
@@ -139,17 +139,15 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 	return a, err
 }
 
-func (c *Catalog) texts() []Text {
-	all := slices.Clone(c.Scenarios)
-	for _, a := range c.Algorithms {
-		if a.AsPublished {
-			continue
-		}
-		if x, err := trace.Example(a); err == nil {
-			if played, err := x.Play(a, nil); err == nil {
-				all = append(all, Text{Name: x.Name, Text: string(played.Text)})
-			}
-		}
+// textView is a scenario as it stands in its file.
+type textView struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func (c *Catalog) texts() (all []textView) {
+	for _, x := range c.Scenarios {
+		all = append(all, textView{x.Name, string(x.Text())})
 	}
 	return all
 }
@@ -258,7 +256,7 @@ func (s *Session) shorter(q *request, progress func(uint64)) (found answer, err 
 					return found, err
 				}
 			}
-			found.Events, found.State = s.events, s.state()
+			found.Taken, found.State = s.taken, s.state()
 			return found, nil
 		}
 		if len(visits) > shorterStates {

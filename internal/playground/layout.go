@@ -8,10 +8,9 @@ import (
 	"dmebench/dme"
 )
 
-// Layout is how the nodes of a system are drawn: in their tree, mesh or ring, and else
-// round a circle.
+// Layout is how the nodes of a system are drawn: in their tree or mesh, and else round a
+// circle.
 type Layout struct {
-	Form   string       `json:"form"`   // tree, mesh, ring or circle
 	Points [][2]float64 `json:"points"` // by node, within the unit square
 	Edges  []Edge       `json:"edges,omitempty"`
 
@@ -46,23 +45,17 @@ func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
 	}
 	switch depth, columns := treeOf(l.Edges, nodes, rootOf(a)); {
 	case a.Place != nil:
-		l.Form = "mesh"
 		for id := dme.NodeID(1); int(id) <= nodes; id++ {
 			l.colours = append(l.colours, colourOf(system.Node(id)))
 		}
 		l.mesh(a, system, nodes)
 		l.fill()
 	case depth != nil:
-		l.Form = "tree"
 		deepest := max(1, slices.Max(depth[1:]))
 		for id := 1; id <= nodes; id++ {
 			l.Points = append(l.Points, [2]float64{columns[id], 0.06 + 0.88*float64(depth[id])/float64(deepest)})
 		}
 	default:
-		l.Form = "circle"
-		if len(l.Edges) == nodes && nodes > 2 {
-			l.Form = "ring"
-		}
 		for i := range nodes {
 			sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(nodes))
 			l.Points = append(l.Points, [2]float64{0.5 + 0.44*sin, 0.5 - 0.44*cos})

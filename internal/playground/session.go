@@ -17,12 +17,12 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"math/rand/v2"
-	"path"
 	"slices"
 	"strings"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 )
@@ -30,33 +30,13 @@ import (
 // Catalog is what there is to be played.
 type Catalog struct {
 	Algorithms []*dme.Algorithm
-	Scenarios  []Text // worked examples and counterexamples
-}
-
-// Text is a scenario by its name, as it stands in its file.
-type Text struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-
-	ReadFile func(name string) ([]byte, error) `json:"-"` // reads what its options name; nil if they name nothing
+	Scenarios  []trace.BuiltIn // worked examples and counterexamples
 }
 
 // NewCatalog finds the scenarios in a file system, as package algorithms has it.
 func NewCatalog(all []*dme.Algorithm, scenarios fs.FS) (Catalog, error) {
-	c := Catalog{Algorithms: all}
-	err := fs.WalkDir(scenarios, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(scenarios, file)
-		if err == nil && trace.IsScenario(text) {
-			c.Scenarios = append(c.Scenarios, Text{Name: trace.NameOf(file), Text: string(text), ReadFile: func(name string) ([]byte, error) {
-				return fs.ReadFile(scenarios, path.Join(path.Dir(file), name))
-			}})
-		}
-		return err
-	})
-	return c, err
+	found, err := trace.BuiltIns(scenarios, all)
+	return Catalog{all, found}, err
 }
 
 // Session is a play. The zero value, with a Catalog, waits to be opened.
@@ -67,8 +47,9 @@ type Session struct {
 	head    []string     // the lines of the scenario above the first command
 	steps   []vnet.Step  // taken until now
 	lines   []scriptLine // of the scenario that was opened
-	events  []eventView  // of steps, and before them those of the start
-	started []eventView  // what the nodes did at their start
+	taken   []takenView  // the same, and what came of them
+	started []takenView  // what the nodes did at their start
+	tape    *recording.Tape
 	model   *vnet.Model
 }
 
@@ -138,10 +119,18 @@ func (s *Session) open(text string) error {
 
 // restart makes the network of the first state.
 func (s *Session) restart() {
-	s.network, s.events, s.started = vnet.New(s.model), nil, nil
+	s.network, s.tape, s.taken, s.started = vnet.New(s.model), recording.NewTape(s.model.Algorithm), nil, nil
 	for i := range s.network.Started {
-		s.started = append(s.started, s.event(&s.network.Started[i], ""))
+		e := &s.network.Started[i]
+		s.started = append(s.started, s.record(e, "", s.tape.Start))
 	}
+}
+
+// record has what happened noted down.
+func (s *Session) record(e *vnet.Event, command string, note func(*vnet.Event)) takenView {
+	before := len(s.tape.Events)
+	note(e)
+	return takenView{viewOf(e.Step), command, e.Describe(s.model.Algorithm), s.tape.Events[before:len(s.tape.Events):len(s.tape.Events)]}
 }
 
 // do takes a step.
@@ -158,7 +147,7 @@ func (s *Session) do(x vnet.Step) error {
 	}
 	command := trace.Command(n, x)
 	s.steps = append(s.steps, x)
-	s.events = append(s.events, s.event(n.Do(x), command))
+	s.taken = append(s.taken, s.record(n.Do(x), command, s.tape.Add))
 	return nil
 }
 
@@ -223,7 +212,7 @@ func (s *Session) scenario(title string) string {
 		fmt.Fprintf(&b, "violates %s\n", bad.Property)
 	}
 	b.WriteString("\n")
-	for _, e := range s.events {
+	for _, e := range s.taken {
 		b.WriteString(e.Command + "\n")
 	}
 	return b.String()

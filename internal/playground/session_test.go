@@ -44,7 +44,7 @@ func TestPlaysCanBeRepeated(t *testing.T) {
 		}
 		hashes := []string{s.hash()}
 		for seed := range uint64(60) {
-			if len(ask(t, s, request{Do: "random", Seed: seed, Count: 1}).Events) == 0 {
+			if len(ask(t, s, request{Do: "random", Seed: seed, Count: 1}).Taken) == 0 {
 				break
 			}
 			hashes = append(hashes, s.hash())

@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/search/trace"
+	"dmebench/internal/record/recording"
 )
 
 // What the page receives. Names of events are those of [dme.EventKind].
@@ -31,54 +31,12 @@ func (v stepView) step() (vnet.Step, error) {
 	return vnet.Step{Kind: kind, Node: v.Node, From: v.From, Index: v.Index, Timer: dme.TimerID(v.Timer)}, err
 }
 
-// eventView is a step that was taken, and what came of it.
-type eventView struct {
+// takenView is a step that was taken, and what happened then, as a recording has it.
+type takenView struct {
 	stepView
-	Command string       `json:"command"`           // the line of a scenario
-	Text    string       `json:"text"`              // in words
-	Number  uint64       `json:"number,omitempty"`  // of the message that arrived or was lost
-	Message string       `json:"message,omitempty"` // its kind
-	Fields  string       `json:"fields,omitempty"`
-	Effects []effectView `json:"effects,omitempty"`
-	Refused string       `json:"refused,omitempty"`
-}
-
-type effectView struct {
-	Kind    string     `json:"kind"`
-	To      dme.NodeID `json:"to,omitempty"`
-	Number  uint64     `json:"number,omitempty"`
-	Message string     `json:"message,omitempty"`
-	Fields  string     `json:"fields,omitempty"`
-	Lost    bool       `json:"lost,omitempty"`
-}
-
-func (s *Session) event(e *vnet.Event, command string) eventView {
-	a := s.model.Algorithm
-	v := eventView{stepView: viewOf(e.Step), Command: command, Text: e.Describe(a), Number: e.Number, Refused: e.Refused}
-	if e.Number > 0 && e.Msg.Kind > 0 {
-		v.Message, v.Fields = nameAndFields(a, &e.Msg)
-	}
-	for i := range e.Effects {
-		x := &e.Effects[i]
-		effect := effectView{Kind: x.Kind.String(), To: x.To, Number: x.Number, Lost: x.Lost}
-		switch x.Kind {
-		case dme.Send:
-			effect.Message, effect.Fields = nameAndFields(a, &x.Msg)
-		case dme.SetTimer:
-			effect.Fields = x.Delay.String()
-		case dme.Enter:
-			if !x.Stamp.IsZero() {
-				effect.Fields = x.Stamp.String()
-			}
-		}
-		v.Effects = append(v.Effects, effect)
-	}
-	return v
-}
-
-func nameAndFields(a *dme.Algorithm, m *dme.Message) (name, fields string) {
-	name, fields, _ = strings.Cut(vnet.DescribeMessage(a, m), " ")
-	return name, fields
+	Command string            `json:"command"` // the line of a scenario
+	Text    string            `json:"text"`    // in words
+	Events  []recording.Event `json:"events"`  // the step, and what came of it
 }
 
 // stateView is a state of the network.
@@ -115,10 +73,9 @@ type waitView struct {
 }
 
 type flightView struct {
-	Number  uint64     `json:"number"`
 	From    dme.NodeID `json:"from"`
 	To      dme.NodeID `json:"to"`
-	Kind    string     `json:"kind"` // receive, peer-down, peer-up
+	Kind    string     `json:"kind"` // receive, down, up
 	Index   int        `json:"index"`
 	Message string     `json:"message"`
 	Fields  string     `json:"fields,omitempty"`
@@ -167,13 +124,11 @@ func (s *Session) state() *stateView {
 		index[link]++
 		step := vnet.Step{Kind: f.Arrival(), From: f.From, Node: f.To, Index: x.Index}
 		if x.Kind == dme.Receive.String() {
-			x.Message, x.Fields = nameAndFields(a, &f.Message)
+			x.Message, x.Fields = recording.Described(a, &f.Message)
 		} else {
-			x.Message = fmt.Sprintf("%d is %s", f.From, strings.TrimPrefix(x.Kind, "peer-"))
+			x.Message = fmt.Sprintf("%d is %s", f.From, x.Kind)
 		}
-		if x.May = n.Violation == nil && n.Possible(step); x.May {
-			x.Number = n.Number(step)
-		}
+		x.May = n.Violation == nil && n.Possible(step)
 		v.Flights = append(v.Flights, x)
 	}
 	if next, ok := s.next(); ok {
@@ -237,14 +192,8 @@ type algorithmView struct {
 	Title       string       `json:"title"`
 	Citation    string       `json:"citation"`
 	Description string       `json:"description"`
-	Class       string       `json:"class"`
-	AsPublished bool         `json:"as_published,omitempty"`
-	Kinds       []string     `json:"kinds"`
 	Options     []optionView `json:"options,omitempty"`
-	FIFO        bool         `json:"fifo"`     // its links must keep order
-	Reliable    bool         `json:"reliable"` // they must lose and copy nothing
-	Survives    bool         `json:"survives"` // crashes of some kind
-	Example     string       `json:"example,omitempty"`
+	FIFO        bool         `json:"fifo"` // its links must keep order
 }
 
 type optionView struct {
@@ -258,19 +207,12 @@ type optionView struct {
 func (c *Catalog) view() []algorithmView {
 	var all []algorithmView
 	for _, a := range c.Algorithms {
-		v := algorithmView{
-			Name: a.Name, Title: a.Title, Citation: a.Citation, Description: a.Description, Class: string(a.Class), AsPublished: a.AsPublished,
-			Kinds: a.Kinds, Survives: a.Survives != nil,
-		}
+		v := algorithmView{Name: a.Name, Title: a.Title, Citation: a.Citation, Description: a.Description}
 		if defaults, err := a.Resolve(nil); err == nil {
-			needs := a.Needs(defaults)
-			v.FIFO, v.Reliable = needs.FIFO, needs.Reliable
+			v.FIFO = a.Needs(defaults).FIFO
 		}
 		for _, o := range a.Options {
 			v.Options = append(v.Options, optionView{o.Name, o.Default, o.Words, o.Forms, o.Help})
-		}
-		if example, err := trace.Example(a); err == nil && !a.AsPublished {
-			v.Example = example.Name
 		}
 		all = append(all, v)
 	}

@@ -188,24 +188,22 @@ class Painting {
 
   point(row, node, mark) { this.points.push({ lane: node - 1, row, mark }); }
 
-  // step adds a step of a play.
-  step(row, e) {
+  // event adds one, as a recording has it.
+  event(row, e) {
     this.last = Math.max(this.last, row);
-    switch (e.kind) {
+    switch (e.event) {
       case "request": case "request-shared": this.point(row, e.node, "request"); break;
       case "exit": this.leave(row, e.node); this.point(row, e.node, "exit"); break;
-      case "receive": case "copy": this.arrive(row, e.number, e.kind === "copy"); break;
-      case "lose": this.lose(row, e.number); break;
-      case "timeout": this.point(row, e.node, "timer"); break;
+      case "receive": this.arrive(row, e.id, e.copy); break;
+      case "lose": this.lose(row, e.id); break;
+      case "timer": this.point(row, e.node, "timer"); break;
       case "crash": this.fall(row, e.node); this.point(row, e.node, "crash"); break;
       case "restart": case "join": this.rise(row, e.node); this.point(row, e.node, "dot"); break;
-      case "start": break;
+      case "send": if (e.peer !== e.node) this.send(row, e.node, e.peer, e.id, e.kind, e.message, e.lost); break;
+      case "enter": this.enter(row, e.node); break;
+      case "left": this.fall(row, e.node); break;
+      case "start": case "set-timer": case "cancel-timer": case "refuse": break;
       default: this.point(row, e.node, "dot");
-    }
-    for (const x of e.effects ?? []) {
-      if (x.kind === "send") this.send(row, e.node, x.to, x.number, x.message, x.fields, x.lost);
-      else if (x.kind === "enter") this.enter(row, e.node);
-      else if (x.kind === "left") this.fall(row, e.node);
     }
   }
 }

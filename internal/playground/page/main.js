@@ -34,31 +34,31 @@ function alertOf(error) {
 
 // changed is told of every change of the play; what is drawn is drawn once in a frame.
 function changed(how) {
-  if (how === "open" || !painting || painting.rows !== play.events || how === "go") paintAnew();
-  else for (let k = painting.painted; k < play.events.length; k++) paintStep(k);
-  if (painting.painted > play.events.length) paintAnew();
+  if (how === "open" || !painting || painting.rows !== play.taken || how === "go") paintAnew();
+  else for (let k = painting.painted; k < play.taken.length; k++) paintStep(k);
+  if (painting.painted > play.taken.length) paintAnew();
   if (how === "open") selected = picture.selected = 0;
   if (!redraw) redraw = requestAnimationFrame(() => { redraw = 0; render(); });
 }
 
 function paintAnew() {
   painting = new Painting(play.state.nodes.map(n => `node ${n.id}`), play.info.kinds);
-  painting.rows = play.events;
-  for (const e of play.started) painting.step(0, e);
+  painting.rows = play.taken;
+  for (const e of play.started) for (const x of e.events) painting.event(0, x);
   painting.painted = 0;
-  for (let k = 0; k < play.events.length; k++) paintStep(k);
+  for (let k = 0; k < play.taken.length; k++) paintStep(k);
 }
 
 function paintStep(k) {
   // A step that replaced another changes what came after it.
   if (k < painting.painted) { paintAnew(); return; }
-  painting.step(k + 1, play.events[k]);
+  for (const x of play.taken[k].events) painting.event(k + 1, x);
   painting.painted = k + 1;
-  painting.tail = play.events[k];
+  painting.tail = play.taken[k];
 }
 
 function render() {
-  if (painting.tail && painting.tail !== play.events[painting.painted - 1]) paintAnew();
+  if (painting.tail && painting.tail !== play.taken[painting.painted - 1]) paintAnew();
   picture.show(play, options);
   painting.bad = play.state.property ? new Set([play.at]) : null;
   diagram.show(painting, play.at);
@@ -67,15 +67,15 @@ function render() {
   $("happened").replaceChildren(Panels.happened(play, source));
   $("counters").textContent = Panels.counters(play.state);
   $("story").replaceChildren(story.view(play));
-  $("slider").max = play.events.length;
+  $("slider").max = play.taken.length;
   $("slider").value = play.at;
-  $("position").textContent = play.at < play.events.length ? `step ${play.at} of ${play.events.length}` : `step ${play.at}`;
+  $("position").textContent = play.at < play.taken.length ? `step ${play.at} of ${play.taken.length}` : `step ${play.at}`;
   const proposed = play.proposed();
   $("next").disabled = !proposed;
   $("next").title = proposed ? `→  ${stepText(proposed)}` : "nothing is proposed";
   $("back").disabled = $("first").disabled = play.at === 0;
   $("branches").replaceChildren(...play.branches.slice(-4).map(b =>
-    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.events.length}`)));
+    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length}`)));
   document.body.dataset.hash = play.state.hash;
   document.body.dataset.steps = play.at;
   document.title = `${play.info.title} — dmebench playground`;
@@ -146,12 +146,12 @@ async function ask(what) {
   const set = Object.fromEntries([...play.text.matchAll(/^set ([^=\s]+)=(\S+)/gm)].map(m => [m[1], m[2]]));
   const progress = done => { $("found").textContent = `Searching … ${done.toLocaleString("en")} ${["shorter", "proof", "starvation"].includes(what) ? "states" : "schedules"}`; };
   const requests = what === "shorter"
-    ? [{ do: "open", text: play.text }, { do: "steps", steps: play.events.slice(0, play.at).map(plainStep) }, { do: "shorter" }]
+    ? [{ do: "open", text: play.text }, { do: "steps", steps: play.taken.slice(0, play.at).map(plainStep) }, { do: "shorter" }]
     : [{ do: "search", for: what, algorithm: play.info.algorithm, nodes: play.info.nodes, set }];
   try {
     const answer = await Engine.search(requests, progress);
     if (answer.text) open(answer.text, "found");
-    else if (answer.events?.length) attempt(() => play.load(answer.events));
+    else if (answer.taken?.length) attempt(() => play.load(answer.taken));
     $("found").textContent = capital(answer.found) + (answer.text ? ". It is loaded: go through it with Next." : "");
   } catch (error) {
     $("found").textContent = capital(error.message) + ".";
@@ -241,7 +241,7 @@ function listen() {
   document.addEventListener("keydown", e => {
     if (e.target.closest("input, select, textarea, button, summary") && !["ArrowRight", "ArrowLeft"].includes(e.key)) return;
     if (e.target.matches("input, select, textarea") || e.altKey || e.ctrlKey || e.metaKey) return;
-    const act = { ArrowRight: () => play.next(), ArrowLeft: () => play.goTo(play.at - 1), Home: () => play.goTo(0), End: () => play.goTo(play.events.length), " ": () => $("play").click() }[e.key];
+    const act = { ArrowRight: () => play.next(), ArrowLeft: () => play.goTo(play.at - 1), Home: () => play.goTo(0), End: () => play.goTo(play.taken.length), " ": () => $("play").click() }[e.key];
     if (act) { e.preventDefault(); attempt(act); }
   });
   window.addEventListener("hashchange", () => fromHash());

@@ -107,6 +107,21 @@ func TestHand(t *testing.T) {
 	}
 }
 
+// A timer is let fire by hand: it is drawn, and its handler shown.
+func TestTimer(t *testing.T) {
+	b := opened(t, "", "")
+	b.Choose("#algorithm", "ricart-agrawala-implicit")
+	for _, selector := range []string{"#new button", `[data-node="1"]`, `[data-act="timer-1"]`} {
+		b.Click(selector, 1)
+		b.Eval(drawn)
+	}
+	shown := b.Eval(`[play.taken.at(-1).command, document.querySelectorAll(".point.timer").length,
+		document.querySelector(".source code")?.textContent.includes("Timeout(")].join()`)
+	if shown != "timeout 1 1,1,true" {
+		t.Errorf("after a timer the page shows %s", shown)
+	}
+}
+
 // Back and forward, branches, the link and the file restore states by their hashes.
 func TestBackAndForward(t *testing.T) {
 	testkit.TakesLong(t)
@@ -213,7 +228,7 @@ func TestFirstLessonByKeyboard(t *testing.T) {
 	b.Eval(drawn)
 	done := b.Eval(`document.querySelector(".task.done button")?.textContent ?? document.querySelector("#story").textContent`)
 	if !strings.Contains(done, "Next lesson") {
-		t.Log(b.Eval(`play.events.slice(7).map(e => e.command).join("; ")`))
+		t.Log(b.Eval(`play.taken.slice(7).map(e => e.command).join("; ")`))
 		t.Errorf("after the first lesson the page says %q", done)
 	}
 }
@@ -342,7 +357,7 @@ func TestTwin(t *testing.T) {
 	}
 	s := playground.Session{Catalog: c}
 	for _, x := range c.Scenarios {
-		open, err := json.Marshal(x.Text)
+		open, err := json.Marshal(string(x.Text()))
 		if err != nil {
 			t.Fatal(err)
 		}

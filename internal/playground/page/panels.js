@@ -27,7 +27,7 @@ const Panels = {
           make("button", { onclick: () => hand.message(f, "copy") }, "copy")) : null);
     });
     for (const t of play.state.timers) {
-      rows.push(make("li", {}, make("button", { disabled: !t.may, onclick: () => hand.step({ kind: "timeout", node: t.node, timer: t.timer }) }, "timer fires"),
+      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, disabled: !t.may, onclick: () => hand.step({ kind: "timer", node: t.node, timer: t.timer }) }, "timer fires"),
         make("span", { class: "way" }, `node ${t.node}`), make("span", { class: "quiet" }, `${t.delay_ns / 1e6} ms`)));
     }
     const left = play.state.flights.length - 60;
@@ -39,7 +39,7 @@ const Panels = {
   variables(play, options, selected, hand) {
     const changed = changedVars(play.before, play.state);
     const many = play.state.nodes.length > 5;
-    const acted = play.events[play.at - 1]?.node;
+    const acted = play.taken[play.at - 1]?.node;
     const box = make("div", { class: "cards" });
     for (const node of play.state.nodes) {
       const open = !many || node.id === selected || node.id === acted || changed.get(node.id).size > 0;
@@ -59,7 +59,7 @@ const Panels = {
 
   // happened says what the last step was, what came of it, and shows the handler.
   happened(play, source) {
-    const e = play.events[play.at - 1];
+    const e = play.taken[play.at - 1];
     const box = make("div", {});
     if (play.state.property) {
       box.append(make("p", { class: "verdict" }, make("b", {}, play.state.property === "progress" ? "Standstill" : "Broken"), `: ${play.state.verdict}`));
@@ -69,10 +69,9 @@ const Panels = {
       return box;
     }
     box.append(make("p", { class: "event" }, make("b", {}, `Step ${play.at}. `), capital(e.text.split(": ")[0]) + "."));
-    const effects = (e.effects ?? []).map(x => effectText(x, e)).filter(Boolean);
-    if (effects.length) box.append(make("ul", { class: "effects" }, ...effects.map(t => make("li", {}, t))));
-    else if (!e.refused && !["crash", "lose"].includes(e.kind)) box.append(make("p", { class: "quiet" }, "Its node sends nothing."));
-    if (e.refused) box.append(make("p", { class: "quiet" }, `The node refuses it: ${e.refused}.`));
+    const effects = e.events.slice(1).map(x => make("li", {}, sayEvent(x)));
+    if (effects.length) box.append(make("ul", { class: "effects" }, ...effects));
+    else if (!["crash", "lose"].includes(e.kind)) box.append(make("p", { class: "quiet" }, "Its node sends nothing."));
     const handler = source?.find(play.info.shape.source, e);
     if (handler) {
       box.append(make("details", { class: "source", open: Panels.sourceOpen, ontoggle: event => { Panels.sourceOpen = event.target.open; } },
@@ -96,26 +95,28 @@ const actionWord = {
 
 const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
 
-function effectText(x, e) {
-  switch (x.kind) {
-    case "send": return `sends ${x.message}${x.fields ? ` (${x.fields})` : ""} to node ${x.to}${x.lost ? ", which is down: it is lost" : ""}`;
-    case "enter": return `node ${e.node} enters the critical section`;
-    case "set-timer": return `sets a timer to ${x.fields}`;
-    case "left": return `node ${e.node} has left the system`;
-  }
-  return null;
-}
+const verbs = {
+  request: "asks", "request-shared": "asks, as a reader", enter: "enters", exit: "leaves", start: "starts", stop: "is told to stop",
+  down: "hears of the crash", up: "hears of the return", timer: "timer fires", crash: "crashes", left: "has left", depart: "is told to leave",
+  "set-timer": "sets a timer", "cancel-timer": "cancels a timer", refuse: "refuses", lose: "never hears of",
+};
+
+const sayEvent = e => [
+  `node ${e.node}`, verbs[e.event] ?? `${e.event}s`, e.kind, e.message, e.peer ? `${{ send: "to", down: "of", up: "of" }[e.event] ?? "from"} ${e.peer}` : "",
+  e.lost ? "(lost: it is down)" : "", e.delay_ns ? `(${e.delay_ns / 1e6} ms)` : "", e.stamp, e.reason, e.state,
+].filter(Boolean).join(" ");
 
 // Source finds the code of a handler among the algorithms' sources.
 class Source {
   constructor(packages) { this.packages = packages; }
 
   find(type, e) {
-    const method = { request: "Request", "request-shared": "RequestShared", exit: "Release", receive: "Receive", copy: "Receive", timeout: "Timeout",
-      start: "Start", stop: "Stop", restart: "Restart", join: "Join", depart: "Depart", "peer-down": "Down", "peer-up": "Up" }[e.kind];
+    const method = { request: "Request", "request-shared": "RequestShared", exit: "Release", receive: "Receive", copy: "Receive", timer: "Timeout",
+      start: "Start", stop: "Stop", restart: "Restart", join: "Join", depart: "Depart", down: "Down", up: "Up" }[e.kind];
     const found = this.packages[type]?.[method];
     if (!found) return null;
-    const of = found.kinds?.[e.message] ?? (e.message ? found.kinds?.[""] : undefined);
+    const kind = e.events[0].kind;
+    const of = found.kinds?.[kind] ?? (kind ? found.kinds?.[""] : undefined);
     const parts = [...(of ?? []), found, ...(of ? [] : found.calls ?? [])];
     return { code: parts.map(p => p.code).join("\n\n"), said: (parts.find(p => /step|process|procedure|section|handler/i.test(p.doc ?? "")) ?? found).doc ?? "" };
   }

@@ -96,7 +96,7 @@ class Picture {
 
   nodes(state, play, options) {
     const g = svg("g", { class: "nodes" });
-    const last = play.at > 0 ? play.events[play.at - 1] : null;
+    const last = play.at > 0 ? play.taken[play.at - 1] : null;
     for (const node of state.nodes) {
       const [x, y] = this.place(node.id);
       const r = this.radius;

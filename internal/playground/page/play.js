@@ -13,8 +13,8 @@ class Play {
     this.text = text;
     this.info = answer;
     this.title = (text.match(/^#\s*(.*)$/m) ?? [])[1] ?? answer.title;
-    this.started = answer.events ?? [];
-    this.events = [];
+    this.started = answer.taken ?? [];
+    this.taken = [];
     this.at = 0;
     this.state = answer.state;
     this.before = null;
@@ -38,7 +38,7 @@ class Play {
   // followed counts the steps of the script that were taken from the beginning.
   followed() {
     let k = 0;
-    while (k < this.at && k < this.script.length && same(this.script[k].step, this.events[k])) k++;
+    while (k < this.at && k < this.script.length && same(this.script[k].step, this.taken[k])) k++;
     return k;
   }
 
@@ -47,7 +47,7 @@ class Play {
   // proposed is the step that Next takes.
   proposed() {
     if (this.state.property && this.state.property !== "progress") return null;
-    if (this.at < this.events.length) return this.events[this.at];
+    if (this.at < this.taken.length) return this.taken[this.at];
     if (this.onScript && this.at < this.script.length) return this.script[this.at].step;
     return this.pass(this.state.next);
   }
@@ -64,16 +64,16 @@ class Play {
 
   do(step) {
     const plain = plainStep(step);
-    const next = this.events[this.at];
+    const next = this.taken[this.at];
     const answer = Engine.call({ do: "step", step: plain });
     if (next && !same(next, plain)) {
-      this.branches.push({ at: this.at, events: this.events.slice(this.at) });
+      this.branches.push({ at: this.at, taken: this.taken.slice(this.at) });
       if (this.branches.length > 20) this.branches.shift();
-      this.events.length = this.at;
+      this.taken.length = this.at;
     }
     this.before = this.state;
     this.state = answer.state;
-    this.events[this.at++] = answer.events[0];
+    this.taken[this.at++] = answer.taken[0];
     this.changed("step");
   }
 
@@ -87,7 +87,7 @@ class Play {
   // random takes a step that is drawn.
   random() {
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const [event] = Engine.call({ do: "random", seed, count: 1 }).events ?? [];
+    const [event] = Engine.call({ do: "random", seed, count: 1 }).taken ?? [];
     if (!event) return;
     Engine.call({ do: "go", count: this.at });
     this.do(event);
@@ -95,17 +95,17 @@ class Play {
 
   // goTo goes to where k steps have been taken, back or forward.
   goTo(k) {
-    k = Math.max(0, Math.min(k, this.events.length));
+    k = Math.max(0, Math.min(k, this.taken.length));
     if (k === this.at) return;
     let answer;
     if (k < this.at) {
       answer = Engine.call({ do: "go", count: Math.max(0, k - 1) });
       this.before = k > 0 ? answer.state : null;
-      if (k > 0) answer = Engine.call({ do: "step", step: plainStep(this.events[k - 1]) });
+      if (k > 0) answer = Engine.call({ do: "step", step: plainStep(this.taken[k - 1]) });
     } else {
-      if (k - 1 > this.at) Engine.call({ do: "steps", steps: this.events.slice(this.at, k - 1).map(plainStep) });
+      if (k - 1 > this.at) Engine.call({ do: "steps", steps: this.taken.slice(this.at, k - 1).map(plainStep) });
       this.before = Engine.call({ do: "state" }).state;
-      answer = Engine.call({ do: "step", step: plainStep(this.events[k - 1]) });
+      answer = Engine.call({ do: "step", step: plainStep(this.taken[k - 1]) });
     }
     this.at = k;
     this.state = answer.state;
@@ -116,19 +116,19 @@ class Play {
   take(branch) {
     this.branches.splice(this.branches.indexOf(branch), 1);
     this.goTo(branch.at);
-    const left = this.events.slice(branch.at);
-    if (left.length > 0) this.branches.push({ at: branch.at, events: left });
-    this.events = [...this.events.slice(0, branch.at), ...branch.events];
+    const left = this.taken.slice(branch.at);
+    if (left.length > 0) this.branches.push({ at: branch.at, taken: left });
+    this.taken = [...this.taken.slice(0, branch.at), ...branch.taken];
     this.changed("go");
   }
 
   // load replaces all steps by those that were taken elsewhere.
-  load(events) {
-    const steps = events.map(plainStep);
+  load(taken) {
+    const steps = taken.map(plainStep);
     Engine.call({ do: "go", count: 0 });
     const answer = Engine.call({ do: "steps", steps });
-    this.events = answer.events;
-    this.at = this.events.length;
+    this.taken = answer.taken;
+    this.at = this.taken.length;
     this.before = null;
     this.state = answer.state;
     this.changed("go");

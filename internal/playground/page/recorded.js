@@ -10,31 +10,12 @@ async function unpackRecording() {
 function painted(header, events) {
   const p = new Painting(Array.from({ length: header.nodes }, (_, i) => `node ${i + 1}`), header.kinds);
   for (const id of header.absent ?? []) p.fall(0, id);
-  for (const e of events) {
-    p.last = Math.max(p.last, e.at_ns);
-    switch (e.event) {
-      case "send": p.send(e.at_ns, e.node, e.peer, e.id, e.kind, e.message, e.lost); break;
-      case "receive": p.arrive(e.at_ns, e.id, e.copy); break;
-      case "lose": p.lose(e.at_ns, e.id); break;
-      case "enter": p.enter(e.at_ns, e.node); break;
-      case "exit": p.leave(e.at_ns, e.node); p.point(e.at_ns, e.node, "exit"); break;
-      case "request": case "request-shared": p.point(e.at_ns, e.node, "request"); break;
-      case "crash": p.fall(e.at_ns, e.node); p.point(e.at_ns, e.node, "crash"); break;
-      case "left": p.fall(e.at_ns, e.node); break;
-      case "restart": case "join": p.rise(e.at_ns, e.node); p.point(e.at_ns, e.node, "dot"); break;
-      case "timeout": p.point(e.at_ns, e.node, "timer"); break;
-      default:
-    }
-  }
+  for (const e of events) p.event(e.at_ns, e);
   if (header.whole) for (const m of p.messages) if (m.fate === "way") { m.fate = "lost"; m.end = m.sent; }
   return p;
 }
 
 const milliseconds = ns => `${(ns / 1e6).toFixed(3)} ms`;
-
-const verbs = { request: "asks", "request-shared": "asks, as a reader", enter: "enters", exit: "leaves", start: "starts", stop: "is told to stop", down: "hears of the crash", up: "hears of the return", timeout: "timer fires", crash: "crashes", left: "has left", depart: "is told to leave", "set-timer": "sets a timer", refuse: "refuses" };
-
-const sayEvent = e => [`node ${e.node}`, verbs[e.event] ?? `${e.event}s`, e.kind, e.message, e.peer ? `${{ send: "to", down: "of", up: "of" }[e.event] ?? "from"} ${e.peer}` : "", e.stamp, e.reason, e.state].filter(Boolean).join(" ");
 
 async function showRecording() {
   const $ = id => document.getElementById(id);

@@ -162,7 +162,7 @@ func (m *merger) event(r Record) (Event, error) {
 		if m.Describe != nil {
 			e.Kind, e.Message = m.Describe(&msg)
 		} else {
-			e.Kind, e.Message = described(m.Algorithm, &msg)
+			e.Kind, e.Message = Described(m.Algorithm, &msg)
 		}
 		if r.Kind == dme.Send {
 			m.sent++
@@ -213,8 +213,8 @@ func keyOf(from, to dme.NodeID, body []byte) string {
 	return string(append(b, body...))
 }
 
-// described returns the kind of a message, and its fields as a person reads them.
-func described(a *dme.Algorithm, m *dme.Message) (kind, rest string) {
+// Described returns the kind of a message, and its fields as a person reads them.
+func Described(a *dme.Algorithm, m *dme.Message) (kind, rest string) {
 	kind = a.KindName(m.Kind)
 	return kind, strings.TrimPrefix(strings.TrimPrefix(vnet.DescribeMessage(a, m), kind), " ")
 }

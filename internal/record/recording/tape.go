@@ -28,7 +28,7 @@ func (t *Tape) Add(e *vnet.Event) {
 	switch e.Kind {
 	case dme.Receive, dme.Copy, dme.Lose:
 		x.Peer, x.ID = e.From, e.Number
-		x.Kind, x.Message = described(t.algorithm, &e.Msg)
+		x.Kind, x.Message = Described(t.algorithm, &e.Msg)
 		x.Copy = e.Kind == dme.Copy || t.kept[e.Number]
 		if e.Kind == dme.Copy {
 			x.What = dme.Receive
@@ -58,7 +58,7 @@ func (t *Tape) add(e *vnet.Event, x Event) {
 		switch f.Kind {
 		case dme.Send:
 			x.Peer, x.ID, x.Lost = f.To, f.Number, f.Lost
-			x.Kind, x.Message = described(t.algorithm, &f.Msg)
+			x.Kind, x.Message = Described(t.algorithm, &f.Msg)
 		case dme.Enter:
 			if !f.Stamp.IsZero() {
 				x.Stamp = f.Stamp.String()

@@ -3,7 +3,9 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,6 +13,39 @@ import (
 	"dmebench/dme/vnet"
 	"dmebench/internal/record/recording"
 )
+
+// BuiltIn is a scenario that the program carries.
+type BuiltIn struct {
+	*Scenario
+	ReadFile func(name string) ([]byte, error) // reads a file that its options name, which stands beside its own
+}
+
+// BuiltIns returns the worked examples in a file system, in folders of any depth, and one of each
+// algorithm that is not known to be wrong: errata.md shows how these fail. They are in the order of
+// their folders.
+func BuiltIns(files fs.FS, algorithms []*dme.Algorithm) ([]BuiltIn, error) {
+	var all []BuiltIn
+	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, file)
+		if err != nil || !IsScenario(text) {
+			return err
+		}
+		s, err := Parse(NameOf(file), text)
+		all = append(all, BuiltIn{s, func(name string) ([]byte, error) { return fs.ReadFile(files, path.Join(path.Dir(file), name)) }})
+		return err
+	})
+	for _, a := range algorithms {
+		// An algorithm that cannot serve three requests has no example: check says why.
+		if s, err := Example(a); err == nil && !a.AsPublished {
+			all = append(all, BuiltIn{Scenario: s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b BuiltIn) int { return strings.Compare(path.Dir(a.Name), path.Dir(b.Name)) })
+	return all, err
+}
 
 // exampleNodes is the fewest so that two can compete while a third looks on.
 const exampleNodes = 3
