@@ -79,7 +79,8 @@ type flightView struct {
 	Index   int        `json:"index"`
 	Message string     `json:"message"`
 	Fields  string     `json:"fields,omitempty"`
-	May     bool       `json:"may"` // arrive now
+	May     bool       `json:"may"`             // arrive now
+	Fates   []string   `json:"fates,omitempty"` // what else may befall it: copy, lose
 }
 
 type timerView struct {
@@ -129,6 +130,11 @@ func (s *Session) state() *stateView {
 			x.Message = fmt.Sprintf("%d is %s", f.From, x.Kind)
 		}
 		x.May = n.Violation == nil && n.Possible(step)
+		for _, fate := range []dme.EventKind{dme.Lose, dme.Copy} {
+			if step.Kind = fate; x.May && n.Possible(step) {
+				x.Fates = append(x.Fates, fate.String())
+			}
+		}
 		v.Flights = append(v.Flights, x)
 	}
 	if next, ok := s.next(); ok {

@@ -75,7 +75,7 @@ function render() {
   $("next").title = proposed ? `→  ${stepText(proposed)}` : "nothing is proposed";
   $("back").disabled = $("first").disabled = play.at === 0;
   $("branches").replaceChildren(...play.branches.slice(-4).map(b =>
-    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length}`)));
+    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length - b.at}`)));
   document.body.dataset.hash = play.state.hash;
   document.body.dataset.steps = play.at;
   document.title = `${play.info.title} — dmebench playground`;

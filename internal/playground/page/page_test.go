@@ -173,7 +173,56 @@ func TestBackAndForward(t *testing.T) {
 	if got := again.Eval(`document.body.dataset.hash`); got != other {
 		t.Errorf("the link leads to %s; it was %s", got, other)
 	}
+	// A branch whose beginning was left for another one leads where it did.
+	if same := again.Eval(`(() => {
+		open("# A play\nalgorithm lamport\nnodes 3\n");
+		const ask = (...nodes) => { for (const node of nodes) play.do({ kind: "request", node }); };
+		ask(1, 2, 3);
+		const hash = play.state.hash;
+		play.goTo(1);
+		ask(3);
+		play.goTo(0);
+		ask(2);
+		play.take(play.branches[0]);
+		play.goTo(3);
+		return play.state.hash === hash;
+	})()`); same != "true" {
+		t.Error("a branch of a branch leads elsewhere")
+	}
 }
+
+// Whatever a hand does that the page offers is possible: steps, fates, branches of branches.
+func TestRandomHand(t *testing.T) {
+	testkit.TakesLong(t)
+	b := opened(t, "", "")
+	for _, algorithm := range []string{"token-ring", "ricart-agrawala-implicit", "raymond-robust", "maekawa", "composed", "majority-lease"} {
+		refused := b.Eval(fmt.Sprintf(hand, algorithm))
+		if refused != "" {
+			t.Errorf("%s: %s", algorithm, refused)
+		}
+	}
+}
+
+const hand = `await (async () => {
+	$("algorithm").value = %q;
+	$("count").value = 4;
+	$("options").value = "";
+	document.querySelector("#new button").click();
+	setRules({ anyOrder: true, unreliable: true, faults: true });
+	let drawn = 7;
+	for (let k = 0; k < 80; k++) {
+		render();
+		const offered = [...document.querySelectorAll("[data-node], #flights button, #variables button, #next, #back, #random, #branches button")]
+			.filter(e => !e.disabled && e.getAttribute("aria-disabled") !== "true");
+		drawn = (drawn * 1103515245 + 12345) & 0x7fffffff;
+		const back = offered.filter(e => e.id === "back" || e.closest("#branches"));
+		const some = (drawn >> 20) %% 2 && back.length ? back : offered;
+		const e = some[(drawn >> 8) %% some.length], what = e.textContent;
+		e.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+		if (!$("alert").hidden) return what + ": " + $("alert").textContent;
+	}
+	return "";
+})()`
 
 // A counterexample of each literal text is found, opens and breaks what it says.
 func TestErrata(t *testing.T) {

@@ -22,9 +22,8 @@ const Panels = {
         make("button", { class: `deliver k${kind % 8}`, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
         make("span", { class: "way" }, `${f.from} → ${f.to}`),
         make("span", { class: "quiet" }, f.fields ?? ""),
-        options.unreliable && f.kind === "receive" && may ? make("span", { class: "fates" },
-          make("button", { onclick: () => hand.message(f, "lose") }, "lose"),
-          make("button", { onclick: () => hand.message(f, "copy") }, "copy")) : null);
+        options.unreliable && may ? make("span", { class: "fates" },
+          ...(f.fates ?? []).map(fate => make("button", { onclick: () => hand.message(f, fate) }, fate))) : null);
     });
     for (const t of play.state.timers) {
       rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, disabled: !t.may, onclick: () => hand.step({ kind: "timer", node: t.node, timer: t.timer }) }, "timer fires"),

@@ -67,8 +67,7 @@ class Play {
     const next = this.taken[this.at];
     const answer = Engine.call({ do: "step", step: plain });
     if (next && !same(next, plain)) {
-      this.branches.push({ at: this.at, taken: this.taken.slice(this.at) });
-      if (this.branches.length > 20) this.branches.shift();
+      this.leave(this.at);
       this.taken.length = this.at;
     }
     this.before = this.state;
@@ -112,13 +111,21 @@ class Play {
     this.changed("go");
   }
 
-  // take returns to a branch that was left; the present one is kept in its place.
+  // leave keeps the present line, from the beginning, as a branch that goes off after k steps.
+  leave(k) {
+    this.branches.push({ at: k, taken: [...this.taken] });
+    if (this.branches.length > 20) this.branches.shift();
+  }
+
+  // take returns to a branch that was left, where it goes off; the present line is kept in its place.
   take(branch) {
     this.branches.splice(this.branches.indexOf(branch), 1);
+    let k = 0; // the steps that both have
+    while (k < Math.min(this.taken.length, branch.taken.length) && same(this.taken[k], branch.taken[k])) k++;
+    this.goTo(Math.min(k, this.at));
+    if (this.taken.length > k) this.leave(k);
+    this.taken = [...branch.taken];
     this.goTo(branch.at);
-    const left = this.taken.slice(branch.at);
-    if (left.length > 0) this.branches.push({ at: branch.at, taken: left });
-    this.taken = [...this.taken.slice(0, branch.at), ...branch.taken];
     this.changed("go");
   }
 
