@@ -93,14 +93,15 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// Probe shows that files can be written in dir, and leaves none there.
+// Probe shows that files can be written in dir, and leaves none there. Any number of processes may
+// do so at once.
 func Probe(dir string) error {
-	path := Temporary(dir, "probe")
-	err := streamThrough(path, writing([]byte("dmebench\n")), 0o600)
-	if err == nil {
-		err = os.Remove(path)
+	f, err := os.CreateTemp(dir, temporary+"*")
+	if err != nil {
+		return err
 	}
-	return err
+	f.Close()
+	return errors.Join(streamThrough(f.Name(), writing([]byte("dmebench\n")), 0o600), os.Remove(f.Name()))
 }
 
 func Temporary(dir, name string) string { return filepath.Join(dir, temporary+name) }

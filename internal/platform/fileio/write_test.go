@@ -3,6 +3,7 @@ package fileio
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -58,9 +59,17 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
-	if err := Probe(dir); err != nil {
-		t.Error(err)
+	var several sync.WaitGroup
+	for range 8 {
+		several.Go(func() {
+			for range 20 {
+				if err := Probe(dir); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
+	several.Wait()
 	if got := names(t, dir); len(got) != 0 {
 		t.Errorf("the folder holds %v", got)
 	}
