@@ -254,8 +254,9 @@ func (p *player) step(c command) (vnet.Step, error) {
 			x.Kind = kind
 			break
 		}
+		// Of two that are alike one may have been copied, which cannot be lost or copied again.
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
-			if c.means(p.algorithm, &m) {
+			if c.means(p.algorithm, &m) && p.network.Possible(x) {
 				break
 			}
 			x.Index++

@@ -50,6 +50,22 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// Of two messages that are alike each can be copied once.
+func TestAlike(t *testing.T) {
+	s, err := Parse("alike", []byte("# Copies\nalgorithm ricart-agrawala\nnodes 3\nrequest 3\nrequest 2\ncopy 2->1 REQUEST\n"+
+		"deliver 2->1 REQUEST\ncopy 1->2 REPLY\ncopy 1->2 REPLY\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := run.Catalog(algorithms.All()).Lookup(s.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Play(a, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestParseFaults(t *testing.T) {
 	const head = "# Figure 1\nalgorithm ricart-agrawala\nnodes 3\n"
 	for text, want := range map[string]string{
