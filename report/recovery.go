@@ -2,10 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"dmebench/internal/platform"
 	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -153,9 +152,9 @@ func (s *standstills) picture(r *runs.Result) string {
 }
 
 var (
-	styleSheet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<style>(.*?)</style>`) })
-	rule       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^{}\n]+?) *\{`) })
-	reference  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\bid="|url\(#)`) })
+	styleSheet = platform.Pattern(`(?s)<style>(.*?)</style>`)
+	rule       = platform.Pattern(`(?m)^([^{}\n]+?) *\{`)
+	reference  = platform.Pattern(`(\bid="|url\(#)`)
 )
 
 // embedded makes a drawing part of a page: its rules hold within itself alone,

@@ -3,16 +3,15 @@ package report
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
+	"dmebench/internal/platform"
 	"dmebench/runs"
 	"dmebench/stats"
 )
@@ -173,7 +172,7 @@ func citation(source string) string {
 }
 
 // quoted is the title of a work, which a legend has no room for.
-var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?["“][^"”]*["”]`) })
+var quoted = platform.Pattern(` ?["“][^"”]*["”]`)
 
 func sign(k claim.Kind) string {
 	switch k {

@@ -3,13 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/report/cells"
 	"dmebench/report/page"
 	"dmebench/runs"
@@ -18,9 +17,7 @@ import (
 
 // changing is what differs between two warnings of one kind: numbers with their
 // units, but not the digits of a name such as p99.
-var changing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
-})
+var changing = platform.Pattern(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
 
 // told is a warning with the runs that gave it.
 type told struct {

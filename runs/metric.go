@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"dmebench/units"
 )
@@ -291,15 +290,15 @@ func FindMetric(name string) (Metric, error) {
 		}
 		names = append(names, m.Name)
 	}
-	if percentile().MatchString(name) {
-		names = slices.DeleteFunc(names, func(n string) bool { return !percentile().MatchString(n) })
+	if percentile.MatchString(name) {
+		names = slices.DeleteFunc(names, func(n string) bool { return !percentile.MatchString(n) })
 		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(names, ", "))
 	}
 	return Metric{}, units.UnknownName("metric", name, names,
 		"there are "+strings.Join(slices.Sorted(maps.Keys(short)), ", ")+", and every column of summary.csv such as response_time_p99_ns")
 }
 
-var percentile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(^|[_-])p[0-9]`) })
+var percentile = regexp.MustCompile(`(?i)(^|[_-])p[0-9]`)
 
 func plain(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")

@@ -8,11 +8,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -167,7 +165,7 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 	return once, nil
 }
 
-var hostname = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._0-9A-Za-z]+$`) })
+var hostname = platform.Pattern(`^[-._0-9A-Za-z]+$`)
 
 func port(s *nats.Server) string {
 	u, err := url.Parse(s.Broker().URL)

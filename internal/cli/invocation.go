@@ -3,14 +3,13 @@ package cli
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/transport/link"
 	"dmebench/units"
 )
@@ -201,11 +200,9 @@ func checkArguments(c *cli.Command, args []string) error {
 
 // Errors of the flag package, which says names with one dash.
 var (
-	unknownFlag  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag provided but not defined: -+(.*)$`) })
-	missingValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag needs an argument: -+(.*)$`) })
-	wrongValue   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-+(\S+): `)
-	})
+	unknownFlag  = platform.Pattern(`^flag provided but not defined: -+(.*)$`)
+	missingValue = platform.Pattern(`^flag needs an argument: -+(.*)$`)
+	wrongValue   = platform.Pattern(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-+(\S+): `)
 )
 
 // usageError says what is wrong with a flag, and what to write instead.

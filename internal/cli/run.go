@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -208,7 +206,7 @@ const (
 
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
 // other signs may well have a comma and = in them, such as rules of links.
-var several = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`) })
+var several = platform.Pattern(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
 
 func settingsOf(c *cli.Context, wrong *refusals) map[string]string {
 	set := make(map[string]string)

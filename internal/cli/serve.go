@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment/live"
+	"dmebench/internal/platform"
 	"dmebench/runs"
 )
 
@@ -20,7 +19,7 @@ func serveFlag() cli.Flag {
 }
 
 // address is what --serve takes from the next word. No folder or file is called so.
-var address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[0-9a-fA-F:]+\]|[\w.-]*):\d+$`) })
+var address = platform.Pattern(`^(\[[0-9a-fA-F:]+\]|[\w.-]*):\d+$`)
 
 // mayLack says whether a flag may go without its value before such a word, and what that
 // is then.

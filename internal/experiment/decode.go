@@ -10,15 +10,14 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"dmebench/internal/platform"
 	"dmebench/runs"
 	"dmebench/units"
 	"dmebench/workload/fault"
@@ -134,8 +133,8 @@ func (d *document) line(path ...any) int {
 }
 
 var (
-	yamlLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`) })
-	otherType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^cannot unmarshal !!(\\w+) (?:`.*` )?into (.*)$") })
+	yamlLine  = platform.Pattern(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+	otherType = platform.Pattern("^cannot unmarshal !!(\\w+) (?:`.*` )?into (.*)$")
 )
 
 // wanted says in words what the library names by Go's types.

@@ -25,11 +25,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
@@ -114,8 +114,8 @@ func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, erro
 // Words that become names of folders and files, of at most 64 characters. The expressions do not
 // count those: every process of a run compiles them, and counting makes that ten times as long.
 var (
-	folder  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
-	picture = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`) })
+	folder  = platform.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	picture = platform.Pattern(`^[a-z0-9][a-z0-9-]*$`)
 )
 
 func isName(word *regexp.Regexp, s string) bool { return len(s) <= 64 && word.MatchString(s) }

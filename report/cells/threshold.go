@@ -3,12 +3,11 @@ package cells
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/runs"
 	"dmebench/stats"
 )
@@ -34,8 +33,8 @@ type Threshold struct {
 const thresholdForm = "METRIC OP VALUE, such as 'p99>10ms', 'throughput<500', 'jain<95%' or 'messages>12'"
 
 var (
-	limit   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^<>=\s]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`) })
-	numeral = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`) })
+	limit   = platform.Pattern(`^([^<>=\s]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`)
+	numeral = platform.Pattern(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
 // parseThreshold reads one. The error says what is wrong with it, and what would do.

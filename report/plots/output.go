@@ -8,12 +8,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"dmebench/internal/platform"
 )
 
 // dotsPerInch of the PNG: sharp on a dense display and in print at 12 cm.
@@ -110,10 +111,10 @@ func (d drawing) svg() ([]byte, error) {
 }
 
 // path is an outline, whose numbers are most of a file.
-var path = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` d="[^"]*"`) })
+var path = platform.Pattern(` d="[^"]*"`)
 
 // long is a number of more decimals than any printer shows: 0.1 pt is 35 µm.
-var long = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d{2,}`) })
+var long = platform.Pattern(`\d+\.\d{2,}`)
 
 // tenths writes a number of points with one decimal.
 func tenths(number string) string {

@@ -9,11 +9,11 @@ package live
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/runs"
 )
 
@@ -155,7 +155,7 @@ func (s *Status) warn(texts []string) {
 }
 
 // numbers are what two warnings of one kind differ in.
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\d.,]+`) })
+var numbers = platform.Pattern(`[\d.,]+`)
 
 // Have takes over what a file of results holds, whichever process writes it.
 func (b *Board) Have(set *runs.Set) {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/layout"
 	"dmebench/runs"
 	"dmebench/units"
@@ -180,7 +180,7 @@ func (s *Status) rows(style layout.Style, room int) []string {
 }
 
 // marked is a cell of the table whose runs did not all end well or carry warnings.
-var marked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+/\d+[!?]`) })
+var marked = platform.Pattern(`\d+/\d+[!?]`)
 
 // tableOf has the sums, with labels of at most so many letters, 0 for any number.
 func tableOf(labels []string, sizes []int, sums map[sum]Cell, longest int) *layout.Table {

@@ -107,7 +107,7 @@ func TestHand(t *testing.T) {
 	}
 }
 
-// A timer is let fire by hand: it is drawn, and its handler shown.
+// A timer that is fired by hand is drawn, and its handler is shown.
 func TestTimer(t *testing.T) {
 	b := opened(t, "", "")
 	b.Choose("#algorithm", "ricart-agrawala-implicit")
@@ -191,19 +191,19 @@ func TestBackAndForward(t *testing.T) {
 	}
 }
 
-// Whatever a hand does that the page offers is possible: steps, fates, branches of branches.
+// Whatever the page offers is possible, in any order.
 func TestRandomHand(t *testing.T) {
 	testkit.TakesLong(t)
 	b := opened(t, "", "")
 	for _, algorithm := range []string{"token-ring", "ricart-agrawala-implicit", "raymond-robust", "maekawa", "composed", "majority-lease"} {
-		refused := b.Eval(fmt.Sprintf(hand, algorithm))
+		refused := b.Eval(fmt.Sprintf(randomHand, algorithm))
 		if refused != "" {
 			t.Errorf("%s: %s", algorithm, refused)
 		}
 	}
 }
 
-const hand = `await (async () => {
+const randomHand = `await (async () => {
 	$("algorithm").value = %q;
 	$("count").value = 4;
 	$("options").value = "";

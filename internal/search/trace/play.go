@@ -254,7 +254,7 @@ func (p *player) step(c command) (vnet.Step, error) {
 			x.Kind = kind
 			break
 		}
-		// Of two that are alike one may have been copied, which cannot be lost or copied again.
+		// Of two equal ones, the first may have been copied: it cannot be copied or lost any more.
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
 			if c.means(p.algorithm, &m) && p.network.Possible(x) {
 				break

@@ -50,9 +50,9 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// Of two messages that are alike each can be copied once.
-func TestAlike(t *testing.T) {
-	s, err := Parse("alike", []byte("# Copies\nalgorithm ricart-agrawala\nnodes 3\nrequest 3\nrequest 2\ncopy 2->1 REQUEST\n"+
+// Of two equal messages, each can be copied once.
+func TestEqualMessages(t *testing.T) {
+	s, err := Parse("equal", []byte("# Copies\nalgorithm ricart-agrawala\nnodes 3\nrequest 3\nrequest 2\ncopy 2->1 REQUEST\n"+
 		"deliver 2->1 REQUEST\ncopy 1->2 REPLY\ncopy 1->2 REPLY\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/runs"
@@ -125,7 +125,7 @@ type Info struct {
 
 // label is what names and values of labels, and names of agents, are made of; mostName is
 // the length of the longest.
-var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`) })
+var label = platform.Pattern(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
 
 func isLabel(s string) bool { return len(s) <= mostName && label().MatchString(s) }
 
@@ -200,7 +200,7 @@ func compareNames(a, b string) int {
 	return cmp.Or(strings.Compare(padded(a), padded(b)), strings.Compare(a, b))
 }
 
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+var number = platform.Pattern(`[0-9]+`)
 
 // padded returns a name with all its numbers equally long.
 func padded(name string) string {

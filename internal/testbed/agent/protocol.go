@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"sync"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
@@ -213,7 +212,7 @@ func (q *startRequest) check(nodes int) error {
 
 // runName is what the coordinator draws at random, and nothing that means anything in a
 // subject.
-var runName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z0-9]+$`) })
+var runName = platform.Pattern(`^[A-Z0-9]+$`)
 
 // The readings of a host are asked for hundreds of times a second: they have a compact
 // form, of some ten bytes for each node, in the order of the nodes of the host.
