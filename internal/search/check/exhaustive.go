@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -27,8 +26,8 @@ import (
 // there is one, the states are visited without reduction for the shortest schedule that shows one;
 // if those are too many, a schedule that was found with it is shortened.
 //
-// It needs memory for every state: about 50 bytes, and while its distance is being worked on 4·N²
-// more. [Options.Memory] bounds it. An error says that the search itself is wrong.
+// It needs memory for every state: about 50 bytes, and until it is expanded 4·N² more; a search that
+// holds much packs these, to a tenth or so. [Options.Memory] bounds it. An error says that the search itself is wrong.
 //
 // With [Options.Bitstate] it keeps a few bits of each state only, and goes depth first. Then it may
 // take a new state for an old one: it says with which probability, never that it is complete, and
@@ -234,7 +233,8 @@ type exhaustive struct {
 	crew     []*worker
 	frontier []*batch // the states of the layer that is to be expanded next
 	extended uint64   // states, when the reduction last took account of what was sent
-	spare    []*batch
+	spare    []*batch // without room
+	rooms    []room   // for batches
 	refused  uint64
 	refusal  string
 	progress sync.Mutex
@@ -245,23 +245,6 @@ type finding struct {
 	state uint64
 	move  int   // −1: the state itself
 	way   []int // the moves that lead to it, if the state does not say; else nil
-}
-
-// batch is a number of states of the same distance that are still to be expanded.
-type batch struct {
-	first   uint64 // the number of the first
-	origins *[blockSize]origin
-	vectors []uint32
-	states  []stepped
-}
-
-// stepped is a state, by its hash, the node that took the step to it, and the steps that need not
-// be taken from it. None: any node may have changed. With a reduction, whose steps bring others
-// about, nothing is judged.
-type stepped struct {
-	vnet.Hash
-	changed dme.NodeID
-	asleep  vnet.Sleep
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
@@ -379,7 +362,7 @@ func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*
 				return
 			}
 			w.expandBatch(layer[i])
-			x.recycle(layer[i])
+			x.recycle(layer[i], true)
 		}
 	}
 	var wg sync.WaitGroup
@@ -401,34 +384,6 @@ func (x *exhaustive) find(f *finding) {
 		x.found = f
 	}
 	x.halt.Store(true)
-}
-
-// Bytes that a block of origins and a state of a batch take, but for its vector.
-const (
-	blockBytes = 8 * blockSize
-	stateBytes = 32
-)
-
-func (x *exhaustive) newBatch() *batch {
-	first, origins := x.origins.block()
-	x.hold(blockBytes)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var b *batch
-	if n := len(x.spare); n > 0 {
-		b, x.spare = x.spare[n-1], x.spare[:n-1]
-	} else {
-		b = &batch{vectors: make([]uint32, x.batch*x.width), states: make([]stepped, x.batch)}
-		x.hold((4*x.width + stateBytes) * x.batch)
-	}
-	b.first, b.origins, b.vectors, b.states = first, origins, b.vectors[:0], b.states[:0]
-	return b
-}
-
-func (x *exhaustive) recycle(b *batch) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.spare = append(x.spare, b)
 }
 
 // hold notes that so many bytes more are held, and ends the search if they are too many.

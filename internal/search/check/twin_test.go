@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func (s *twinState) text() string {
 	return b.String()
 }
 
-// The search visits exactly the states that its twin does, by as many steps.
+// The search visits exactly the states that its twin does, by as many steps, and if it packs them, too.
 func TestTwin(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -165,21 +166,31 @@ func TestTwin(t *testing.T) {
 	} {
 		t.Run(c.alg.Name+c.name, func(t *testing.T) {
 			states, steps, depth, violation := twin(t, c.alg, c.o)
-			r, err := Exhaustive(t.Context(), c.alg, c.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if violation != nil || r.Violation != nil {
-				t.Fatalf("%v, the twin says %v", r.Violation, violation)
-			}
-			if r.States != states || r.Steps != steps || r.Depth != depth || !r.Complete {
-				t.Errorf("%d states, %d steps, depth %d; the twin has %d, %d, %d", r.States, r.Steps, r.Depth, states, steps, depth)
+			for _, from := range []Bytes{packFrom, 0} {
+				r, err := packing(from, c.alg, c.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if violation != nil || r.Violation != nil {
+					t.Fatalf("%v, the twin says %v", r.Violation, violation)
+				}
+				if r.States != states || r.Steps != steps || r.Depth != depth || !r.Complete {
+					t.Errorf("packed from %v: %d states, %d steps, depth %d; the twin has %d, %d, %d",
+						from, r.States, r.Steps, r.Depth, states, steps, depth)
+				}
 			}
 			if states < 10 {
 				t.Errorf("%d states show nothing", states)
 			}
 		})
 	}
+}
+
+// packing searches exhaustively, and packs states if it holds as many bytes.
+func packing(from Bytes, alg *dme.Algorithm, o Options) (Report, error) {
+	defer func(before Bytes) { packFrom = before }(packFrom)
+	packFrom = from
+	return Exhaustive(context.Background(), alg, o)
 }
 
 // apart is an algorithm with an invariant about two of its nodes that soon does not hold: that

@@ -20,6 +20,7 @@ type worker struct {
 	taken   uint64        // steps, in its batch
 	count   uint64        // of its batch, the new ones
 	out     []*batch      // the new ones, for the next layer
+	packed  []byte        // scratch
 	held    int           // bytes that its walker is known to hold
 	spent   bool          // the memory is
 	_       [128]byte     // keeps other workers off its cache lines
@@ -62,6 +63,7 @@ func newWorker(x *exhaustive) *worker {
 func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
+	w.unpack(b)
 	broken, brokenAt := w.judge(b)
 	for i, state := range b.states {
 		v := b.vectors[i*width : (i+1)*width]
@@ -177,6 +179,7 @@ func (w *worker) push(v []uint32, c *candidate) {
 	if n := len(w.out); n > 0 && len(w.out[n-1].states) < w.search.batch {
 		b = w.out[n-1]
 	} else {
+		w.packLast()
 		b = w.search.newBatch()
 		w.out = append(w.out, b)
 		w.spent = w.search.memory.spent.Load()
@@ -186,7 +189,14 @@ func (w *worker) push(v []uint32, c *candidate) {
 	b.states = append(b.states, c.stepped)
 }
 
+func (w *worker) packLast() {
+	if n := len(w.out); n > 0 {
+		w.pack(w.out[n-1])
+	}
+}
+
 func (w *worker) filled() []*batch {
+	w.packLast()
 	out := w.out
 	w.out = nil
 	return out
