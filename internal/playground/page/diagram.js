@@ -11,9 +11,18 @@ class Diagram {
     this.spacer.className = "spacer";
     this.spacer.append(this.canvas);
     box.append(this.spacer);
-    box.addEventListener("scroll", () => this.draw());
-    new ResizeObserver(() => this.draw()).observe(box);
+    box.addEventListener("scroll", () => { if (box.scrollTop !== this.top) this.look(); });
+    new ResizeObserver(() => this.look()).observe(box);
     this.row = 24;
+    this.look();
+  }
+
+  // look notes what is in sight. To ask the box at each step would have the browser lay out the
+  // page twice.
+  look() {
+    const { clientWidth, clientHeight, scrollTop } = this.box;
+    [this.width, this.height, this.top] = [clientWidth, clientHeight, scrollTop];
+    this.draw();
   }
 
   // show takes what is to be seen: lanes, rows, messages, sections, gaps, points; now is
@@ -21,10 +30,13 @@ class Diagram {
   show(model, now) {
     this.model = model;
     this.now = now;
-    this.spacer.style.height = `${this.y(model.last) + 40}px`;
+    // A play gets room for its next steps: not each is to scroll.
+    const end = this.y(model.last) + 40, half = Math.max(100, this.height / 2);
+    this.spacer.style.height = `${now <= model.last ? (Math.ceil(end / half) + 1) * half : end}px`;
     const y = this.y(Math.min(now, model.last));
-    if (now <= model.last && (y > this.box.scrollTop + this.box.clientHeight - 50 || y < this.box.scrollTop + 40)) {
-      this.box.scrollTop = Math.max(0, y - this.box.clientHeight / 2);
+    if (now <= model.last && (y > this.top + this.height - 50 || y < this.top + 40)) {
+      this.box.scrollTop = Math.max(0, y - this.height / 2);
+      this.top = this.box.scrollTop;
     }
     this.draw();
   }
@@ -34,30 +46,33 @@ class Diagram {
   draw() {
     const m = this.model;
     if (!m) return;
-    const width = Math.max(this.box.clientWidth - 12, m.lanes.length * 34);
-    const height = this.box.clientHeight;
-    const top = this.box.scrollTop, bottom = top + height;
+    const width = Math.max(this.width - 12, m.lanes.length * 34);
+    const { height, top } = this, bottom = top + height;
+    const base = Math.floor(top / 4096) * 4096; // numbers far from zero would be drawn inexactly
     const x = lane => 30 + (lane + 0.5) * (width - 40) / m.lanes.length;
     const y = row => this.y(row);
-    this.canvas.setAttribute("width", width);
-    this.canvas.setAttribute("height", height);
-    this.canvas.style.top = `${top}px`;
-    const parts = [];
-    const add = (name, attributes, text) => { const e = svg(name, attributes, text); parts.push(e); return e; };
+    view(this.canvas, `0 ${top - base} ${width} ${height}`);
+    this.canvas.style.cssText = `top: ${top}px; width: ${width}px; height: ${height}px`;
+    const layers = [];
+    const layer = (name, attributes) => layers.push(svg("g", { class: name, ...attributes }));
+    const add = (name, attributes, text) => { const e = svg(name, attributes, text); layers.at(-1).append(e); return e; };
     const seen = (a, b) => y(b) >= top - 30 && y(a) <= bottom + 30;
-    const at = row => y(row) - top;
+    const at = row => y(row) - base;
     const later = row => row > this.now ? " later" : "";
+    layer("lanes");
     m.lanes.forEach((name, lane) => {
-      add("line", { class: "lane", x1: x(lane), x2: x(lane), y1: 22, y2: height });
+      add("line", { class: "lane", x1: x(lane), x2: x(lane), y1: base ? 0 : 22, y2: 4096 + height });
       for (const g of m.gaps) {
         if (g.lane === lane && seen(g.from, g.to)) add("line", { class: "gap", x1: x(lane), x2: x(lane), y1: at(g.from), y2: at(Math.min(g.to, m.last)) });
       }
     });
+    layer("sections");
     for (const s of m.sections) {
       if (!seen(s.from, s.to)) continue;
       const end = Math.min(s.to, Math.max(this.now, s.from), m.last);
       add("rect", { class: `section${s.bad ? " bad" : ""}${later(s.from)}`, x: x(s.lane) - 7, width: 14, y: at(s.from), height: Math.max(3, at(s.open ? end : s.to) - at(s.from)), rx: 3 });
     }
+    layer("messages");
     let drawn = 0;
     const taken = []; // by labels: where one would lie over another it is left out, and the pointer tells it
     const free = (cx, cy, w) => {
@@ -77,10 +92,11 @@ class Diagram {
         .append(svg("title", {}, `${g.label}: ${m.lanes[g.from]} to ${m.lanes[g.to]}`));
       const length = Math.hypot(to[0] - x1, to[1] - y1);
       if (length > 34) {
-        const here = [0.5, 0.32, 0.68].map(t => [x1 + (to[0] - x1) * t, y1 + (to[1] - y1) * t - 3]).find(([cx, cy]) => cy > 26 && free(cx, cy, g.short.length * 6.3));
+        const here = [0.5, 0.32, 0.68].map(t => [x1 + (to[0] - x1) * t, y1 + (to[1] - y1) * t - 3]).find(([cx, cy]) => cy > top - base + 26 && free(cx, cy, g.short.length * 6.3));
         if (here) add("text", { class: `label ${kind}${later(g.sent)}`, x: here[0], y: here[1], "text-anchor": "middle" }, g.short);
       }
     }
+    layer("points");
     for (const p of m.points) {
       if (!seen(p.row, p.row)) continue;
       const cx = x(p.lane), cy = at(p.row);
@@ -90,6 +106,7 @@ class Diagram {
       else if (p.mark === "crash") add("path", { class: c, d: `M${cx - 5},${cy - 5}l10,10m0,-10l-10,10` });
       else add("circle", { class: c, cx, cy, r: p.mark === "timer" ? 4.5 : 3 });
     }
+    layer("rows");
     const first = m.rowAt ? m.rowAt(top) : Math.max(0, Math.floor((top - 34) / this.row));
     const lastRow = m.rowAt ? m.rowAt(bottom) : Math.min(m.last, Math.ceil((bottom - 34) / this.row));
     if (m.times) {
@@ -100,12 +117,40 @@ class Diagram {
         number.addEventListener("click", () => this.pick(r));
       }
     }
+    layer("present");
     if (this.now <= m.last && seen(this.now, this.now)) add("line", { class: "now", x1: 28, x2: width, y1: at(this.now) + 9, y2: at(this.now) + 9 });
+    layer("names", { transform: `translate(0,${top - base})` });
     add("rect", { class: "heads", x: 0, y: 0, width, height: 20 });
     m.lanes.forEach((name, lane) => add("text", { class: "head", x: x(lane), y: 14, "text-anchor": "middle" }, m.lanes.length > 12 ? name.replace(/\D+/, "") : name));
-    this.canvas.replaceChildren(svg("defs", {},
-      marker("arrow", "M0,0L7,3.5L0,7z"), marker("lost", "M0,0L7,7M0,7L7,0")), ...parts);
+    renew(this.canvas, [svg("defs", {}, marker("arrow", "M0,0L7,3.5L0,7z"), marker("lost", "M0,0L7,7M0,7L7,0")), ...layers]);
   }
+}
+
+// renew gives an element new children, and keeps those that are equal to old ones: browsers take
+// longer to lay out and paint than to compare. What listens to an event stays with what it is of.
+function renew(box, children) {
+  let old = [...box.childNodes];
+  const gone = children.length ? old.findIndex(e => e.isEqualNode(children[0])) : 0; // scrolled out of sight
+  for (let i = 0; i < gone; i++) old.shift().remove();
+  const most = Math.min(old.length, children.length);
+  let first = 0, last = 0;
+  while (first < most && old[first].isEqualNode(children[first])) first++;
+  while (last < most - first && old.at(-1 - last).isEqualNode(children.at(-1 - last))) last++;
+  const after = old[old.length - last] ?? null;
+  old = old.slice(first, old.length - last);
+  children = children.slice(first, children.length - last);
+  children.forEach((e, i) => {
+    const was = old[i];
+    if (!was) box.insertBefore(e, after);
+    else if (e.nodeType === Node.ELEMENT_NODE && was.cloneNode().isEqualNode(e.cloneNode())) renew(was, [...e.childNodes]);
+    else was.replaceWith(e);
+  });
+  for (const e of old.slice(children.length)) e.remove();
+}
+
+// view sets what a drawing shows, if it is not the same as before: all would be laid out anew.
+function view(canvas, box) {
+  if (canvas.getAttribute("viewBox") !== box) canvas.setAttribute("viewBox", box);
 }
 
 function marker(id, d) {

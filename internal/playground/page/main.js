@@ -62,9 +62,9 @@ function render() {
   picture.show(play, options);
   painting.bad = play.state.property ? new Set([play.at]) : null;
   diagram.show(painting, play.at);
-  $("flights").replaceChildren(Panels.flights(play, options, hand));
-  $("variables").replaceChildren(Panels.variables(play, options, selected, hand));
-  $("happened").replaceChildren(Panels.happened(play, source));
+  renew($("flights"), [Panels.flights(play, options, hand)]);
+  renew($("variables"), [Panels.variables(play, options, selected, hand)]);
+  renew($("happened"), [Panels.happened(play, source)]);
   $("counters").textContent = Panels.counters(play.state);
   $("story").replaceChildren(story.view(play));
   $("slider").max = play.taken.length;

@@ -19,12 +19,12 @@ class Picture {
     this.shape = info.shape;
     // A narrow screen gets a smaller drawing, not smaller letters.
     [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
-    this.canvas.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    view(this.canvas, `0 0 ${this.width} ${this.height}`);
     this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
     const focus = document.activeElement?.dataset?.key;
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
       this.nodes(state, play, options), this.flights(state, options, info)];
-    this.canvas.replaceChildren(svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean));
+    renew(this.canvas, [svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean)]);
     if (focus) this.canvas.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 

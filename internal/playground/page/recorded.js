@@ -82,7 +82,7 @@ async function showRecording() {
     list();
   });
   diagram.show(picture, Infinity);
-  box.scrollTop = 0;
+  centre(events.find(e => e.event !== "start")?.at_ns ?? first); // nodes start long before they do something
   list();
   document.body.classList.add("ready");
 }
