@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 
 	"dmebench/dme"
 )
@@ -32,30 +31,7 @@ func plane(cfg Config) (family, error) {
 	if n == size {
 		return lines, nil
 	}
-	return truncatedOnce(lines, n), nil
-}
-
-// planes are those that were truncated last, by their nodes: repetitions of a run and its report
-// need the same one, and that of a million nodes takes seconds.
-var planes struct {
-	sync.Mutex
-	of map[int]func() truncated
-}
-
-const mostPlanes = 4
-
-func truncatedOnce(lines cyclic, nodes int) truncated {
-	planes.Lock()
-	made := planes.of[nodes]
-	if made == nil {
-		if len(planes.of) == 0 || len(planes.of) == mostPlanes {
-			planes.of = make(map[int]func() truncated)
-		}
-		made = sync.OnceValue(func() truncated { return truncate(lines, nodes) })
-		planes.of[nodes] = made
-	}
-	planes.Unlock()
-	return made()
+	return truncate(lines, n), nil
 }
 
 // planeOrder returns the order of the smallest plane of at least n ≥ 2 points
