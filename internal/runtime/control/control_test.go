@@ -108,6 +108,27 @@ func TestWhoDoesNotAnswerIsNamed(t *testing.T) {
 	}
 }
 
+// A call ends with the worker that it is for, not with the patience of who called.
+func TestNobodyWaitsForTheDead(t *testing.T) {
+	b, l := plane(t)
+	alive, kill := context.WithCancel(t.Context())
+	l.Alive = func(worker int) context.Context { return map[int]context.Context{0: t.Context(), 1: alive}[worker] }
+	release := make(chan struct{})
+	defer close(release)
+	join(t, b, 0, echo)
+	join(t, b, 1, func(Command) Reply { kill(); <-release; return Reply{} })
+	for range 2 { // while it dies, and after that
+		replies, err := l.Call(t.Context(), []int{0, 1}, Same(Command{Op: OpStep}))
+		var s *Silence
+		if !errors.As(err, &s) || !slices.Equal(s.Workers, []int{1}) {
+			t.Errorf("error %v", err)
+		}
+		if replies[0].Addr != "step" {
+			t.Errorf("the answer of worker 0 is lost: %+v", replies[0])
+		}
+	}
+}
+
 func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
 	b, l := plane(t)
 	m := join(t, b, 0, echo)

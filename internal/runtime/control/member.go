@@ -110,6 +110,10 @@ func (m *Member) Close() { m.conn.Close() }
 
 // Leader is the coordinator's end of the control plane.
 type Leader struct {
+	// Alive returns what ends when a worker does: nobody has to wait for its answers then. If it is
+	// nil, calls end with their own context alone.
+	Alive func(worker int) context.Context
+
 	conn   *nats.Conn
 	prefix string
 	events chan Event
@@ -181,6 +185,12 @@ func (l *Leader) Grant(grant func(worker int) bool) error {
 func (l *Leader) Close() { l.conn.Close() }
 
 func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) {
+	if l.Alive != nil {
+		limited, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(l.Alive(worker), cancel)()
+		ctx = limited
+	}
 	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), encode(c))
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {

@@ -107,6 +107,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 	if c.leader, err = control.Lead(c.control(), c.run); err != nil {
 		return err
 	}
+	c.leader.Alive = func(worker int) context.Context { return c.at(worker).alive }
 	go c.listen(ctx)
 	c.locks.group.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
 	if c.several() {
@@ -149,6 +150,8 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	}
 	c.mu.Lock()
 	at.process = p
+	alive, end := context.WithCancel(context.Background())
+	at.alive, at.kill = alive, func() { p.Kill(); end() }
 	at.become(coming)
 	at.incarnation++
 	if c.start != 0 {

@@ -74,7 +74,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	for _, id := range nodes {
 		// It is not waited for: if cores are scarce it takes long until a process has ended that
 		// will never do anything again.
-		c.at(c.workerOf(id)).process.Kill()
+		c.at(c.workerOf(id)).kill()
 	}
 	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }

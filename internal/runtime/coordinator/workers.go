@@ -21,8 +21,10 @@ type place struct {
 
 	// What follows is guarded by the coordinator's lock.
 
-	process     launch.Process // the latest; nil if there was none
-	incarnation uint32         // of the process; 0 if there was none
+	process     launch.Process  // the latest; nil if there was none
+	alive       context.Context // until the process is killed on purpose
+	kill        func()          // kills it, and waits for nothing
+	incarnation uint32          // of the process; 0 if there was none
 	state       presence
 	joined      chan struct{}     // closed once the process has said that it is there
 	addr        string            // of its transport
