@@ -112,6 +112,14 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		}
 		return p.writeAlgorithmsPage()
 	}
+	for _, name := range []string{"nodes", "set"} {
+		if c.IsSet(name) && !c.IsSet("svg") {
+			return usage("--%s is for --svg, which draws the nodes of an algorithm", name)
+		}
+	}
+	if _, err := p.catalog.Lookup(c.String("name")); err != nil && c.IsSet("svg") {
+		return usage("--svg draws the nodes of one algorithm; name it")
+	}
 	if c.IsSet("name") {
 		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
 	}
@@ -281,11 +289,11 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return printJSON(p.stdout, []algorithm{x})
-		}
 		if c.IsSet("svg") {
 			return p.drawAlgorithm(c, a)
+		}
+		if c.Bool("json") {
+			return printJSON(p.stdout, []algorithm{x})
 		}
 		return p.showAlgorithm(a)
 	} else if algorithmsOnly {

@@ -258,6 +258,7 @@ func TestTraceRefuses(t *testing.T) {
 		{64, "-f r.jsonl --from soon", `--from "soon"`},
 		{64, "-f r.jsonl --to entry:0", `--to "entry:0"`},
 		{64, "-f r.jsonl --rewrite", "--rewrite is for a scenario"},
+		{64, "-f r.jsonl --html x.html --from 1ms", "--from does not go with --html"},
 		{64, "-f s.txt --from 1ms", "--from is for a recording"},
 		{65, "-f r.jsonl --from 1s", "there is no event between"},
 		{65, "-f bad.jsonl", "bad.jsonl:3: not an event"},

@@ -72,6 +72,11 @@ func (p *program) trace(c *cli.Context) error {
 	if (c.String("scenario") == "") == (c.String("file") == "") {
 		return usage("trace: name a --scenario or a --file, one of them; 'dmebench list scenarios' shows what there is")
 	}
+	for _, name := range []string{"format", "out", "svg", "from", "to", "rewrite"} {
+		if c.IsSet("html") && c.IsSet(name) {
+			return usage("trace: --%s does not go with --html, a page of everything; leave one out", name)
+		}
+	}
 	if c.String("file") == "" {
 		return p.traceScenario(c, nil)
 	}
