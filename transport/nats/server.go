@@ -19,7 +19,6 @@ import (
 type Server struct {
 	server *server.Server
 	gate   *gate
-	store  string // folder of JetStream, removed at the end; "" if it has none
 }
 
 // gate admits clients with the token.
@@ -104,9 +103,6 @@ func (s *Server) Strangers() uint64 {
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
-	if s.store != "" {
-		os.RemoveAll(s.store)
-	}
 }
 
 // leastStore is what the server may keep in files, in bytes: runs keep nothing there, but 0 would
@@ -116,13 +112,13 @@ const leastStore = 1
 // EnableJetStream lets the server keep streams and key-value buckets, in memory and of
 // at most so many bytes together. It is called once.
 func (s *Server) EnableJetStream(memory int64) error {
-	// The server wants a folder for what it writes down of its streams; nothing of
-	// one that is in memory.
+	// The server wants to see a folder for what it writes down of its streams; of one that is in
+	// memory it writes nothing down, and a folder would stay if this process was killed.
 	dir, err := os.MkdirTemp("", "dmebench-jetstream-*")
 	if err != nil {
 		return fmt.Errorf("nats: server: JetStream needs a folder for temporary files: %w", err)
 	}
-	s.store = dir
+	defer os.RemoveAll(dir)
 	err = s.server.EnableJetStream(&server.JetStreamConfig{MaxMemory: memory, MaxStore: leastStore, StoreDir: dir})
 	if err != nil {
 		return fmt.Errorf("nats: server: JetStream: %w", err)
