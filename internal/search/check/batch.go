@@ -12,7 +12,7 @@ type batch struct {
 	first   uint64 // the number of the first
 	origins *[blockSize]origin
 	room
-	packed []byte // the states, while there is no room; else kept for its memory
+	packed []byte // the states, if they have no room; else kept for its memory
 }
 
 // room is for the states of a batch.
@@ -112,8 +112,9 @@ func (w *worker) pack(b *batch) {
 		to = binary.AppendUvarint(to, uint64(s.asleep))
 		last = v
 	}
-	w.search.hold(len(to) - cap(b.packed))
+	before := cap(b.packed)
 	w.packed, b.packed = to, append(b.packed[:0], to...)
+	w.search.hold(cap(b.packed) - before)
 	w.search.recycle(b, false)
 }
 

@@ -26,8 +26,9 @@ import (
 // there is one, the states are visited without reduction for the shortest schedule that shows one;
 // if those are too many, a schedule that was found with it is shortened.
 //
-// It needs memory for every state: about 50 bytes, and until it is expanded 4·N² more; a search that
-// holds much packs these, to a tenth or so. [Options.Memory] bounds it. An error says that the search itself is wrong.
+// It needs memory for every state: about 50 bytes, and until it is expanded 4·N² more, or a tenth of
+// that in a search that holds much. [Options.Memory] bounds it. An error says that the search itself
+// is wrong.
 //
 // With [Options.Bitstate] it keeps a few bits of each state only, and goes depth first. Then it may
 // take a new state for an old one: it says with which probability, never that it is complete, and
