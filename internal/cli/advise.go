@@ -33,7 +33,7 @@ func (p *program) adviseCommand() *cli.Command {
 			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
 			&cli.StringFlag{Name: "delay", Usage: "messages take `DURATION`, uniform:DURATION or exp:DURATION", DefaultText: "measured here"},
 			&cli.StringFlag{Name: "sites", Usage: "nodes are at the sites of `FILE`, lines 'from,to,delay', or regions (docs/experiments.md)"},
-			&cli.StringFlag{Name: "place", Usage: "nodes are at sites in ORDER: blocks, round-robin, file", DefaultText: "blocks"},
+			&cli.StringFlag{Name: "place", Usage: "nodes are at sites in `ORDER`: blocks, round-robin, file", DefaultText: "blocks"},
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},

@@ -172,6 +172,11 @@ const defaultExperiment = "experiment"
 
 // initExperiment writes a file to begin with. A name without an ending also names the file.
 func (p *program) initExperiment(c *cli.Context) error {
+	for _, name := range c.LocalFlagNames() {
+		if len(name) > 1 && !slices.Contains([]string{"init", "file", "name", "force", "quiet"}, name) {
+			return usage("sweep --init: --%s is not for a new file; leave it out, and change the file", name)
+		}
+	}
 	file := cmp.Or(c.String("file"), c.String("name"), defaultExperiment)
 	if !isYAML(file) {
 		file += ".yaml"
