@@ -66,8 +66,6 @@ let shownWidth = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === shownWidth) return;
   shownWidth = innerWidth;
-  requestAnimationFrame(() => {
-      show();
-  });
+  requestAnimationFrame(() => show());
 });
 take(document.getElementById("data").textContent);
