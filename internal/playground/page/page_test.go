@@ -216,10 +216,16 @@ const randomHand = `await (async () => {
 			.filter(e => !e.disabled && e.getAttribute("aria-disabled") !== "true");
 		drawn = (drawn * 1103515245 + 12345) & 0x7fffffff;
 		const back = offered.filter(e => e.id === "back" || e.closest("#branches"));
-		const some = (drawn >> 20) %% 2 && back.length ? back : offered;
-		const e = some[(drawn >> 8) %% some.length], what = e.textContent;
+		const which = [back, offered.filter(e => e.closest("#flights")), offered][(drawn >> 20) %% 3];
+		const some = which.length ? which : offered;
+		const e = some[(drawn >> 8) %% some.length], what = e.textContent, at = play.at;
+		const says = e.closest("#flights li")?.querySelector(".way").textContent ?? (e.dataset.act ?? "").replace(/^cut.*/, "");
 		e.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 		if (!$("alert").hidden) return what + ": " + $("alert").textContent;
+		const x = play.taken[play.at - 1];
+		if (says && (play.at !== at + 1 || ![x.from + " → " + x.node, "node " + x.node, x.kind + "-" + x.node].includes(says))) {
+			return what + " of " + says + " did " + JSON.stringify(plainStep(x));
+		}
 	}
 	return "";
 })()`

@@ -18,15 +18,16 @@ const Panels = {
     const rows = play.state.flights.slice(0, 60).map(f => {
       const may = mayDeliver(f, options);
       const kind = Math.max(0, play.info.kinds.indexOf(f.message));
+      const of = [f.kind, f.from, f.to, f.index].join();
       return make("li", { class: may ? "" : "held" },
-        make("button", { class: `deliver k${kind % 8}`, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
+        make("button", { class: `deliver k${kind % 8}`, "data-message": of, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
         make("span", { class: "way" }, `${f.from} → ${f.to}`),
         make("span", { class: "quiet" }, f.fields ?? ""),
         options.unreliable && may ? make("span", { class: "fates" },
-          ...(f.fates ?? []).map(fate => make("button", { onclick: () => hand.message(f, fate) }, fate))) : null);
+          ...(f.fates ?? []).map(fate => make("button", { "data-message": of, onclick: () => hand.message(f, fate) }, fate))) : null);
     });
     for (const t of play.state.timers) {
-      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, disabled: !t.may, onclick: () => hand.step({ kind: "timer", node: t.node, timer: t.timer }) }, "timer fires"),
+      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, "data-timer": t.timer, disabled: !t.may, onclick: () => hand.step({ kind: "timer", node: t.node, timer: t.timer }) }, "timer fires"),
         make("span", { class: "way" }, `node ${t.node}`), make("span", { class: "quiet" }, `${t.delay_ns / 1e6} ms`)));
     }
     const left = play.state.flights.length - 60;
