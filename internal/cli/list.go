@@ -114,11 +114,11 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 	}
 	for _, name := range []string{"nodes", "set"} {
 		if c.IsSet(name) && !c.IsSet("svg") {
-			return usage("--%s is for --svg, which draws the nodes of an algorithm", name)
+			return usage("--%s is for --svg, which draws the nodes of an algorithm; leave it out", name)
 		}
 	}
 	if _, err := p.catalog.Lookup(c.String("name")); err != nil && c.IsSet("svg") {
-		return usage("--svg draws the nodes of one algorithm; name it")
+		return usage("--svg draws the nodes of one algorithm; give its name, as in list maekawa --svg FILE")
 	}
 	if c.IsSet("name") {
 		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
