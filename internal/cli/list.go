@@ -103,6 +103,19 @@ type algorithm struct {
 }
 
 func (p *program) listAlgorithms(c *cli.Context) error {
+	for _, name := range []string{"nodes", "set"} {
+		if c.IsSet(name) && !c.IsSet("svg") {
+			return usage("--%s is for --svg, which draws the nodes of an algorithm; leave it out", name)
+		}
+	}
+	if _, err := p.catalog.Lookup(c.String("name")); err != nil && c.IsSet("svg") {
+		return usage("--svg draws the nodes of one algorithm; give its name, as in list maekawa --svg FILE")
+	}
+	for _, name := range []string{"json", "markdown"} {
+		if c.IsSet("svg") && c.IsSet(name) {
+			return usage("--%s and --svg: one of them", name)
+		}
+	}
 	if c.Bool("markdown") {
 		if c.Bool("json") {
 			return usage("--json and --markdown: one of them")
@@ -111,14 +124,6 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			return usage("--markdown is the page of all algorithms; leave %s out", c.String("name"))
 		}
 		return p.writeAlgorithmsPage()
-	}
-	for _, name := range []string{"nodes", "set"} {
-		if c.IsSet(name) && !c.IsSet("svg") {
-			return usage("--%s is for --svg, which draws the nodes of an algorithm; leave it out", name)
-		}
-	}
-	if _, err := p.catalog.Lookup(c.String("name")); err != nil && c.IsSet("svg") {
-		return usage("--svg draws the nodes of one algorithm; give its name, as in list maekawa --svg FILE")
 	}
 	if c.IsSet("name") {
 		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
@@ -289,11 +294,11 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 		if err != nil {
 			return err
 		}
-		if c.IsSet("svg") {
-			return p.drawAlgorithm(c, a)
-		}
 		if c.Bool("json") {
 			return printJSON(p.stdout, []algorithm{x})
+		}
+		if c.IsSet("svg") {
+			return p.drawAlgorithm(c, a)
 		}
 		return p.showAlgorithm(a)
 	} else if algorithmsOnly {

@@ -127,8 +127,8 @@ class Diagram {
 }
 
 // renew gives an element new children, and keeps those that are equal to old ones: browsers take
-// longer to lay out and paint than to compare. What listens to events stays as it was, so that
-// elements that do different things have to differ.
+// longer to lay out and paint than to compare. A kept element keeps its listeners: elements that do
+// different things must differ in an attribute.
 function renew(box, children) {
   let old = [...box.childNodes];
   const gone = children.length ? old.findIndex(e => e.isEqualNode(children[0])) : 0; // scrolled out of sight

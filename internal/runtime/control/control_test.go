@@ -108,7 +108,7 @@ func TestWhoDoesNotAnswerIsNamed(t *testing.T) {
 	}
 }
 
-// A call ends with the worker that it is for, not with the patience of who called.
+// A call to a worker ends when the worker is killed, and so does one that comes later.
 func TestNobodyWaitsForTheDead(t *testing.T) {
 	b, l := plane(t)
 	alive, kill := context.WithCancel(t.Context())

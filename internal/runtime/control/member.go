@@ -110,8 +110,8 @@ func (m *Member) Close() { m.conn.Close() }
 
 // Leader is the coordinator's end of the control plane.
 type Leader struct {
-	// Alive returns what ends when a worker does: nobody has to wait for its answers then. If it is
-	// nil, calls end with their own context alone.
+	// Alive returns a context that ends when a worker is killed; calls to the worker end then. If
+	// it is nil, they end with their own context only.
 	Alive func(worker int) context.Context
 
 	conn   *nats.Conn

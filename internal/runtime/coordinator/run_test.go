@@ -212,11 +212,12 @@ func TestProcessorsOfWorkers(t *testing.T) {
 		spec := runs.Spec{Algorithm: "token-ring", Nodes: x.nodes, NodesPerWorker: x.perWorker, Requests: 4, Set: x.set}
 		r := mustEnd(t, spec, Options{Environment: map[string]string{}, Started: func(p launch.Process) {
 			var environ []byte
-			for len(environ) == 0 { // the system shows none at first, and every worker has some
-				var err error
-				if environ, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID())); errors.Is(err, os.ErrNotExist) {
-					t.Skip("this system does not show the environment of processes")
-				}
+			var err error
+			for len(environ) == 0 && err == nil { // the system shows none at first, and every worker has some
+				environ, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID()))
+			}
+			if errors.Is(err, os.ErrNotExist) {
+				t.Skip("this system does not show the environment of processes")
 			}
 			got := ""
 			for variable := range strings.SplitSeq(string(environ), "\x00") {
