@@ -169,8 +169,8 @@ func (a Activity) String() string {
 // Wait is one reason for which a node cannot go on: it needs something of a
 // peer. It is an edge of the wait-for graph by which a standstill is explained.
 type Wait struct {
-	For  NodeID // None if the node cannot know which node has it: a token
-	What string // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
+	For  NodeID `json:"for"`  // None if the node cannot know which node has it: a token
+	What string `json:"what"` // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
 }
 
 // WaitsFor returns a wait for the same thing of each of the nodes.

@@ -29,9 +29,11 @@ fi
 time=$(TZ=UTC git show -s --no-show-signature --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$commit")
 module=$(sed -n 's/^module //p' go.mod)
 
-# The playground's WebAssembly is compiled once, and every binary carries it.
-GOFLAGS= go run ./internal/playground/carry
-trap 'rm -f "$root"/internal/playground/page/compiled/*.gz "$root"/internal/playground/page/compiled/*.js' EXIT
+# The playground is compiled once, and every binary carries it.
+page=$root/internal/playground/page/compiled/page.html
+rm -f "$page"
+trap 'rm -f "$page"' EXIT
+GOFLAGS= go run ./cmd/dmebench playground --out "$page" >/dev/null
 
 built=()
 for platform in ${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64}; do

@@ -12,11 +12,11 @@ import (
 // Step is one thing that can happen to a network: what calls a handler, or befalls a
 // message. [dme.Start], and the zero Kind of a message from outside, are never enabled.
 type Step struct {
-	Kind  dme.EventKind
-	Timer dme.TimerID // which timer
-	Node  dme.NodeID  // where it happens: the receiver of a message
-	From  dme.NodeID  // its sender
-	Index int         // which message between the two, in the order in which they were sent, from 0
+	Kind  dme.EventKind `json:"kind"`
+	Timer dme.TimerID   `json:"timer,omitempty"` // which timer
+	Node  dme.NodeID    `json:"node"`            // where it happens: the receiver of a message
+	From  dme.NodeID    `json:"from,omitempty"`  // its sender
+	Index int           `json:"index,omitempty"` // which message between the two, in the order in which they were sent, from 0
 }
 
 func (x Step) ofMessage() bool {

@@ -48,14 +48,10 @@ func (p *program) playgroundCommand() *cli.Command {
 
 // writePlayground writes the page, with a scenario opened in it, and says where it is.
 func (p *program) writePlayground(ctx context.Context, file string, scenario []byte) error {
-	parts, err := page.Load(ctx)
+	html, err := page.Playground(ctx, string(scenario))
 	if errors.Is(err, page.ErrNoSource) {
 		return failWith(Unavailable, err)
 	}
-	if err != nil {
-		return err
-	}
-	html, err := page.Render(parts, string(scenario))
 	if err != nil {
 		return err
 	}
@@ -101,15 +97,7 @@ func (p *program) drawAlgorithm(c *cli.Context, a *dme.Algorithm) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	title := fmt.Sprintf("%s, %d nodes", a.Title, nodes)
-	if a.RequestSet != nil {
-		var sets [][]dme.NodeID
-		for id := 1; id <= nodes; id++ {
-			sets = append(sets, a.RequestSet(system, dme.NodeID(id)))
-		}
-		return p.draw(c, playground.Incidence(title, sets))
-	}
-	return p.draw(c, playground.NewLayout(a, system, nodes).Drawing(title))
+	return p.draw(c, playground.Draw(fmt.Sprintf("%s, %d nodes", a.Title, nodes), a, system, nodes))
 }
 
 // drawQuorums draws the sets of one construction.
@@ -118,11 +106,7 @@ func (p *program) drawQuorums(c *cli.Context, systems []*quorum.System) error {
 		return usage("list quorums: --svg draws one construction of at most %d nodes; name it with --quorum", mostDrawn)
 	}
 	s := systems[0]
-	var sets [][]dme.NodeID
-	for id := 1; id <= s.Nodes(); id++ {
-		sets = append(sets, s.RequestSet(dme.NodeID(id)))
-	}
-	return p.draw(c, playground.Incidence(fmt.Sprintf("%s of %d", s.Name(), s.Nodes()), sets))
+	return p.draw(c, playground.Incidence(fmt.Sprintf("%s of %d", s.Name(), s.Nodes()), s.Nodes(), s.RequestSet))
 }
 
 func (p *program) draw(c *cli.Context, svg []byte) error {

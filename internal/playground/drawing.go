@@ -2,9 +2,10 @@ package playground
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"math"
+	"slices"
 
 	"dmebench/dme"
 )
@@ -18,12 +19,10 @@ func (d *drawing) add(format string, args ...any) { fmt.Fprintf(d, format+"\n", 
 
 func begin(title string, width, height float64) *drawing {
 	var d drawing
-	d.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f"`, width, height, width, height)
-	d.add(` font-family="sans-serif" font-size="13">`)
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0[1]f %.0[2]f" width="%.0[1]f" height="%.0[2]f"
+ font-family="sans-serif" font-size="13">`, width, height)
 	d.add(`<rect width="100%%" height="100%%" fill="#fff"/>`)
-	d.WriteString("<title>")
-	xml.EscapeText(&d, []byte(title)) // to memory: it does not fail
-	d.add("</title>")
+	d.add("<title>%s</title>", html.EscapeString(title))
 	return &d
 }
 
@@ -37,9 +36,13 @@ func (d *drawing) node(x, y float64, label string) {
 	d.add(`<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x, y+4.5, label)
 }
 
-// Drawing draws the nodes and the links that the algorithm uses, in bold; those of a mesh
-// that it does not use are thin.
-func (l Layout) Drawing(title string) []byte {
+// Draw draws the nodes of a system and their request sets or, if there are none, the links that the
+// algorithm uses, in bold; those of a mesh that it does not use are thin.
+func Draw(title string, a *dme.Algorithm, system dme.System, nodes int) []byte {
+	if a.RequestSet != nil {
+		return Incidence(title, nodes, func(id dme.NodeID) []dme.NodeID { return a.RequestSet(system, id) })
+	}
+	l := NewLayout(a, system, nodes)
 	const width, height, margin = 560, 440, 30
 	at := func(id dme.NodeID) (x, y float64) {
 		p := l.Points[id-1]
@@ -72,11 +75,10 @@ var paints = map[string]string{"green": "#2e9e4f", "yellow": "#f2c230", "red": "
 // hue is the colour of the k-th of n lines.
 func hue(k, n int) string { return fmt.Sprintf("hsl(%d 65%% 42%%)", 360*k/max(n, 1)) }
 
-// Incidence draws sets as points and lines: the nodes round a circle and, in a colour of
+// Incidence draws the sets of n nodes as points and lines: the nodes round a circle and, in a colour of
 // its own, a closed line through the members of each set; and beside it the matrix that
 // says which node is in which set.
-func Incidence(title string, sets [][]dme.NodeID) []byte {
-	n := len(sets)
+func Incidence(title string, n int, setOf func(dme.NodeID) []dme.NodeID) []byte {
 	side := 460.0
 	cell := min(22, (side-40)/float64(n))
 	d := begin(title, 2*side, side)
@@ -84,22 +86,22 @@ func Incidence(title string, sets [][]dme.NodeID) []byte {
 		sin, cos := math.Sincos(2 * math.Pi * float64(id-1) / float64(n))
 		return side/2 + (side/2-34)*sin, side/2 - (side/2-34)*cos
 	}
-	for k, set := range sets {
+	for k := range n {
+		set := setOf(dme.NodeID(k + 1))
 		d.add(`<path fill="none" stroke="%s" stroke-width="2" d="%s"><title>S%d</title></path>`, hue(k, n), through(set, at), k+1)
 	}
 	for id := 1; id <= n; id++ {
 		x, y := at(dme.NodeID(id))
 		d.node(x, y, fmt.Sprint(id))
 	}
-	for k, set := range sets {
+	for k := range n {
+		set := setOf(dme.NodeID(k + 1))
 		y := 30 + float64(k)*cell
 		d.add(`<text x="%.1f" y="%.1f" text-anchor="end" font-size="%.1f">S%d</text>`, side+24, y+cell*0.75, min(13, cell*0.8), k+1)
 		for id := 1; id <= n; id++ {
 			fill := "#f2f2f2"
-			for _, member := range set {
-				if int(member) == id {
-					fill = hue(k, n)
-				}
+			if slices.Contains(set, dme.NodeID(id)) {
+				fill = hue(k, n)
 			}
 			d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, side+30+float64(id-1)*cell, y, cell-1, cell-1, fill)
 		}

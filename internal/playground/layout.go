@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -41,21 +42,21 @@ type Edge struct {
 func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
 	var l Layout
 	if a.Peers != nil && a.RequestSet == nil {
-		l.Edges = edgesOf(a, system, nodes)
+		for id := dme.NodeID(1); int(id) <= nodes; id++ {
+			for _, peer := range a.Peers(system, id) {
+				if edge := (Edge{A: min(id, peer), B: max(id, peer)}); !slices.Contains(l.Edges, edge) {
+					l.Edges = append(l.Edges, edge)
+				}
+			}
+		}
 	}
-	switch depth, columns := treeOf(l.Edges, nodes, rootOf(a)); {
-	case a.Place != nil:
+	if a.Place != nil {
 		for id := dme.NodeID(1); int(id) <= nodes; id++ {
 			l.colours = append(l.colours, colourOf(system.Node(id)))
 		}
 		l.mesh(a, system, nodes)
 		l.fill()
-	case depth != nil:
-		deepest := max(1, slices.Max(depth[1:]))
-		for id := 1; id <= nodes; id++ {
-			l.Points = append(l.Points, [2]float64{columns[id], 0.06 + 0.88*float64(depth[id])/float64(deepest)})
-		}
-	default:
+	} else if l.Points = treeOf(l.Edges, nodes, cmp.Or(a.Root, 1)); l.Points == nil {
 		for i := range nodes {
 			sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(nodes))
 			l.Points = append(l.Points, [2]float64{0.5 + 0.44*sin, 0.5 - 0.44*cos})
@@ -64,32 +65,11 @@ func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
 	return l
 }
 
-func rootOf(a *dme.Algorithm) dme.NodeID {
-	if a.Root != dme.None {
-		return a.Root
-	}
-	return 1
-}
-
-func edgesOf(a *dme.Algorithm, system dme.System, nodes int) []Edge {
-	var edges []Edge
-	for id := dme.NodeID(1); int(id) <= nodes; id++ {
-		for _, peer := range a.Peers(system, id) {
-			if edge := (Edge{A: min(id, peer), B: max(id, peer)}); !slices.Contains(edges, edge) {
-				edges = append(edges, edge)
-			}
-		}
-	}
-	return edges
-}
-
 // fill stretches the points over the unit square.
 func (l *Layout) fill() {
 	for axis := range 2 {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, p := range l.Points {
-			low, high = min(low, p[axis]), max(high, p[axis])
-		}
+		compare := func(a, b [2]float64) int { return cmp.Compare(a[axis], b[axis]) }
+		low, high := slices.MinFunc(l.Points, compare)[axis], slices.MaxFunc(l.Points, compare)[axis]
 		for i := range l.Points {
 			if high > low {
 				l.Points[i][axis] = (l.Points[i][axis] - low) / (high - low)
@@ -100,46 +80,43 @@ func (l *Layout) fill() {
 	}
 }
 
-// treeOf returns how deep each node lies below the root, and where across, from 0 to 1;
-// nil if the edges are no tree.
-func treeOf(edges []Edge, nodes int, root dme.NodeID) (depth []int, across []float64) {
+// treeOf places the root above, a parent over the middle of its children, and leaves evenly; nil if
+// the edges are no tree.
+func treeOf(edges []Edge, nodes int, root dme.NodeID) [][2]float64 {
 	if len(edges) != nodes-1 || nodes < 2 {
-		return nil, nil
+		return nil
 	}
-	neighbours := make([][]dme.NodeID, nodes+1)
+	neighbours, points := make([][]dme.NodeID, nodes+1), make([][2]float64, nodes)
 	for _, e := range edges {
 		neighbours[e.A], neighbours[e.B] = append(neighbours[e.A], e.B), append(neighbours[e.B], e.A)
 	}
-	depth, across = make([]int, nodes+1), make([]float64, nodes+1)
-	leaves, seen := 0, 0
-	var visit func(id, from dme.NodeID, at int)
-	visit = func(id, from dme.NodeID, at int) {
-		depth[id] = at
-		seen++
-		first, last := -1.0, 0.0
-		for _, child := range neighbours[id] {
-			if child == from || seen > nodes {
-				continue
-			}
-			visit(child, id, at+1)
-			if first < 0 {
-				first = across[child]
-			}
-			last = across[child]
+	seen, leaves, deepest := 0, 0.0, 1.0
+	var visit func(id, from dme.NodeID, depth float64) (across float64)
+	visit = func(id, from dme.NodeID, depth float64) (across float64) {
+		if seen++; seen > nodes {
+			return 0 // there is a circle
 		}
-		if first < 0 {
-			first, last = float64(leaves), float64(leaves)
+		var children []float64
+		for _, child := range neighbours[id] {
+			if child != from {
+				children = append(children, visit(child, id, depth+1))
+			}
+		}
+		if children == nil {
+			children = []float64{leaves + 0.5}
 			leaves++
 		}
-		across[id] = (first + last) / 2
+		deepest, across = max(deepest, depth), (children[0]+children[len(children)-1])/2
+		points[id-1] = [2]float64{across, depth}
+		return across
 	}
 	if visit(root, dme.None, 0); seen != nodes {
-		return nil, nil
+		return nil
 	}
-	for id := range across {
-		across[id] = (across[id] + 0.5) / float64(leaves)
+	for i, p := range points {
+		points[i] = [2]float64{p[0] / leaves, 0.06 + 0.88*p[1]/deepest}
 	}
-	return depth, across
+	return points
 }
 
 // mesh draws planes one behind the other, each a little to the right and above.

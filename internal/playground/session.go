@@ -11,13 +11,9 @@
 package playground
 
 import (
-	"cmp"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"dmebench/dme"
@@ -43,20 +39,11 @@ func NewCatalog(all []*dme.Algorithm, scenarios fs.FS) (Catalog, error) {
 type Session struct {
 	Catalog Catalog
 
-	network *vnet.Network
-	head    []string     // the lines of the scenario above the first command
-	steps   []vnet.Step  // taken until now
-	lines   []scriptLine // of the scenario that was opened
-	taken   []takenView  // the same, and what came of them
-	started []takenView  // what the nodes did at their start
-	tape    *recording.Tape
 	model   *vnet.Model
-}
-
-// scriptLine is a comment or a command of the scenario that was opened.
-type scriptLine struct {
-	Text  string     `json:"text"`
-	Steps []stepView `json:"steps,omitempty"`
+	network *vnet.Network
+	steps   []vnet.Step // taken until now
+	taken   []takenView // the same, and what came of them
+	tape    *recording.Tape
 }
 
 // algorithm returns the one of that name.
@@ -84,70 +71,66 @@ func (c *Catalog) readFile(name string) ([]byte, error) {
 
 // open begins a play with the text of a scenario, whose commands become the steps that
 // are proposed; none has been taken.
-func (s *Session) open(text string) error {
+func (s *Session) open(text string) (opened answer, err error) {
 	scenario, err := trace.Parse("play", []byte(text))
 	if err != nil {
-		return err
+		return opened, err
 	}
 	a, err := s.Catalog.algorithm(scenario.Algorithm)
 	if err != nil {
-		return err
+		return opened, err
 	}
 	scenario.Faults = true
 	played, err := scenario.Play(a, s.Catalog.readFile)
 	if err != nil {
-		return err
+		return opened, err
 	}
-	s.head, s.lines, s.model = nil, nil, played.Model
-	for line := range strings.Lines(text) {
-		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if slices.Contains(trace.Settings, word) && word != "violates" && word != "repeats" {
-			s.head = append(s.head, strings.TrimSpace(line))
+	s.model = played.Model
+	for id := range s.model.IDs() {
+		if a.RequestSet != nil {
+			opened.Quorums = append(opened.Quorums, append([]dme.NodeID{}, a.RequestSet(s.model.System, id)...))
 		}
 	}
-	for _, l := range played.Lines {
-		line := scriptLine{Text: l.Text}
-		for _, x := range l.Steps {
-			line.Steps = append(line.Steps, viewOf(x))
-		}
-		s.lines = append(s.lines, line)
-	}
-	s.steps = nil
-	s.restart()
-	return nil
+	layout := NewLayout(a, s.model.System, s.model.Nodes)
+	opened.Algorithm, opened.Title, opened.Nodes, opened.Kinds = a.Name, a.Title, s.model.Nodes, a.Kinds
+	opened.Lines, opened.Shape, opened.Taken, opened.State = played.Lines, &layout, s.restart(), s.state()
+	opened.Source = strings.TrimPrefix(fmt.Sprintf("%T", dme.Unwrap(s.model.System.Node(1))), "*")
+	return opened, nil
 }
 
-// restart makes the network of the first state.
-func (s *Session) restart() {
-	s.network, s.tape, s.taken, s.started = vnet.New(s.model), recording.NewTape(s.model.Algorithm), nil, nil
+// restart makes the network of the first state, and returns what the nodes do at their start.
+func (s *Session) restart() (started []takenView) {
+	s.network, s.tape, s.steps, s.taken = vnet.New(s.model), recording.NewTape(s.model.Algorithm), nil, nil
 	for i := range s.network.Started {
-		e := &s.network.Started[i]
-		s.started = append(s.started, s.record(e, "", s.tape.Start))
+		started = append(started, s.record(&s.network.Started[i], "", s.tape.Start))
 	}
+	return started
 }
 
 // record has what happened noted down.
 func (s *Session) record(e *vnet.Event, command string, note func(*vnet.Event)) takenView {
 	before := len(s.tape.Events)
 	note(e)
-	return takenView{viewOf(e.Step), command, e.Describe(s.model.Algorithm), s.tape.Events[before:len(s.tape.Events):len(s.tape.Events)]}
+	return takenView{e.Step, command, e.Describe(s.model.Algorithm), s.tape.Events[before:len(s.tape.Events):len(s.tape.Events)]}
 }
 
-// do takes a step.
-func (s *Session) do(x vnet.Step) error {
+// do takes steps, until one is not possible.
+func (s *Session) do(steps []vnet.Step) error {
 	n := s.network
-	if n.Violation != nil {
-		return fmt.Errorf("a property is broken, and nothing can come after that; go back")
+	for _, x := range steps {
+		if n.Violation != nil {
+			return fmt.Errorf("a property is broken, and nothing can come after that; go back")
+		}
+		if x.Kind != dme.Stop && !n.Possible(x) {
+			return fmt.Errorf("%v is not possible now", x)
+		}
+		if trace.BeyondNeeds(n.Model, x) {
+			n.Unwatch()
+		}
+		command := trace.Command(n, x)
+		s.steps = append(s.steps, x)
+		s.taken = append(s.taken, s.record(n.Do(x), command, s.tape.Add))
 	}
-	if x.Kind != dme.Stop && !n.Possible(x) {
-		return fmt.Errorf("%v is not possible now", x)
-	}
-	if trace.BeyondNeeds(n.Model, x) {
-		n.Unwatch()
-	}
-	command := trace.Command(n, x)
-	s.steps = append(s.steps, x)
-	s.taken = append(s.taken, s.record(n.Do(x), command, s.tape.Add))
 	return nil
 }
 
@@ -157,84 +140,26 @@ func (s *Session) goTo(k int) error {
 	if k < 0 || k > len(s.steps) {
 		return fmt.Errorf("there are %d steps, not %d", len(s.steps), k)
 	}
-	steps := slices.Clone(s.steps[:k])
-	s.steps = nil
+	steps := s.steps[:k]
 	s.restart()
-	for _, x := range steps {
-		if err := s.do(x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// next is the default next step: a node inside leaves, or the oldest message arrives; ok is false
-// if everything rests.
-func (s *Session) next() (x vnet.Step, ok bool) {
-	n := s.network
-	if n.Violation != nil {
-		return x, false
-	}
-	if x, ok = n.Oldest(); ok {
-		return x, true
-	}
-	if inside := n.Inside(); len(inside) > 0 {
-		return vnet.Step{Kind: dme.Exit, Node: inside[0]}, true
-	}
-	return n.FirstTimer()
-}
-
-// random takes steps that are drawn from the seed, such as the algorithm's needs allow,
-// until nothing is possible or something is broken.
-func (s *Session) random(seed uint64, count int) {
-	draw := rand.New(rand.NewPCG(seed, uint64(len(s.steps))))
-	for range count {
-		var steps []vnet.Step
-		for _, x := range s.network.Enabled(nil) {
-			switch x.Kind {
-			case dme.Request, dme.RequestShared, dme.Exit, dme.Timeout, dme.PeerDown, dme.PeerUp, dme.Receive:
-				if x.Index == 0 && !trace.BeyondNeeds(s.model, x) {
-					steps = append(steps, x)
-				}
-			}
-		}
-		if s.network.Violation != nil || len(steps) == 0 || s.do(steps[draw.IntN(len(steps))]) != nil {
-			return
-		}
-	}
-}
-
-// scenario is the play as the text of a scenario.
-func (s *Session) scenario(title string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n%s\n", cmp.Or(title, "A play of "+s.model.Algorithm.Title), strings.Join(s.head, "\n"))
-	if bad := s.network.Violation; bad != nil { // else it could not be played to its end
-		fmt.Fprintf(&b, "violates %s\n", bad.Property)
-	}
-	b.WriteString("\n")
-	for _, e := range s.taken {
-		b.WriteString(e.Command + "\n")
-	}
-	return b.String()
+	return s.do(steps)
 }
 
 // hash identifies the state.
 func (s *Session) hash() string {
 	h := fnv.New128a()
 	h.Write(s.network.Save(nil))
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// stuck reports a standstill: a node waits, and nothing can happen but that others ask or fail.
-func (s *Session) stuck() bool { return s.network.Stuck() && len(s.network.Waiting()) > 0 }
-
-// verdict says what is broken in this state, "" if nothing is.
+// verdict says what is broken in this state, "" if nothing is: a standstill, in which a node waits
+// and nothing can happen but that others ask or fail, is.
 func (s *Session) verdict() (property, text string, nodes []dme.NodeID) {
 	n := s.network
 	switch {
 	case n.Violation != nil:
 		return string(n.Violation.Property), strings.Join(strings.Fields(n.Violation.Verdict), " "), n.Violation.Nodes
-	case s.stuck():
+	case n.Stuck() && len(n.Waiting()) > 0:
 		return string(check.Progress), check.Wait(n.Waiting()) + ", and nothing moves", n.Waiting()
 	}
 	return "", "", nil

@@ -2,11 +2,13 @@ package playground
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -32,8 +34,44 @@ func ask(t *testing.T, s *Session, q request) answer {
 	return a
 }
 
-// Of every algorithm: going back restores each state of a random play, and the scenario
-// that the play is written as leads to its last one.
+// offers are the steps that the page offers in a state; random those that it draws from.
+func offers(v *stateView, random bool) (steps []vnet.Step) {
+	for _, x := range v.Enabled {
+		if !random || x.Kind == dme.Request || x.Kind == dme.RequestShared || x.Kind == dme.Exit {
+			steps = append(steps, x)
+		}
+	}
+	var others []offerView
+	for _, f := range v.Flights {
+		others = append(others, f.offerView)
+	}
+	for _, t := range v.Timers {
+		others = append(others, t.offerView)
+	}
+	for _, x := range others {
+		if x.May && !(random && (x.Beyond || x.Index > 0)) {
+			steps = append(steps, x.Step)
+		}
+	}
+	return steps
+}
+
+// draw takes count steps at random; fewer if nothing is possible any more.
+func draw(t *testing.T, s *Session, rng *rand.Rand, count int) {
+	t.Helper()
+	for range count {
+		steps := offers(s.state(), true)
+		if len(steps) == 0 {
+			return
+		}
+		if a := ask(t, s, request{Do: "do", Steps: steps[rng.IntN(len(steps)):][:1]}); a.Error != "" {
+			t.Fatal(a.Error)
+		}
+	}
+}
+
+// Of every algorithm: going back restores each state of a random play, and the commands of its steps
+// lead to its last one.
 func TestPlaysCanBeRepeated(t *testing.T) {
 	s := newSession(t)
 	for _, a := range algorithms.All() {
@@ -42,51 +80,44 @@ func TestPlaysCanBeRepeated(t *testing.T) {
 			t.Errorf("%s: %s", a.Name, opened.Error)
 			continue
 		}
-		hashes := []string{s.hash()}
-		for seed := range uint64(60) {
-			if len(ask(t, s, request{Do: "random", Seed: seed, Count: 1}).Taken) == 0 {
-				break
-			}
+		hashes, rng := []string{s.hash()}, rand.New(rand.NewPCG(7, 1))
+		for range 60 {
+			draw(t, s, rng, 1)
 			hashes = append(hashes, s.hash())
 		}
-		last := len(hashes) - 1
-		written := ask(t, s, request{Do: "scenario"}).Text
+		last := len(s.steps)
+		for _, x := range s.taken {
+			text += x.Command + "\n"
+		}
 		for k := last; k >= 0; k -= 7 {
 			if state := ask(t, s, request{Do: "go", Count: k}).State; state == nil || state.Hash != hashes[k] || state.Steps != k {
 				t.Errorf("%s: after going back to step %d the state is another", a.Name, k)
 			}
 		}
-		opened := ask(t, s, request{Do: "open", Text: written})
+		opened := ask(t, s, request{Do: "open", Text: text})
 		if opened.Error != "" {
-			t.Errorf("%s: %s\n%s", a.Name, opened.Error, written)
+			t.Errorf("%s: %s\n%s", a.Name, opened.Error, text)
 			continue
 		}
 		for _, line := range opened.Lines {
-			ask(t, s, request{Do: "steps", Steps: line.Steps})
+			ask(t, s, request{Do: "do", Steps: line.Steps})
 		}
 		if s.hash() != hashes[last] {
-			t.Errorf("%s: the play that was written down leads elsewhere:\n%s", a.Name, written)
+			t.Errorf("%s: the play that was written down leads elsewhere:\n%s", a.Name, text)
 		}
 	}
 }
 
 // What the page tells of a state is what can be done in it: each step that it offers can be
-// taken, and no other message may arrive.
+// taken.
 func TestOffersArePossible(t *testing.T) {
 	s := newSession(t)
 	for _, a := range algorithms.All() {
 		ask(t, s, request{Do: "open", Text: "# A play\nalgorithm " + a.Name + "\nnodes 3\n"})
-		ask(t, s, request{Do: "random", Seed: 7, Count: 25})
+		draw(t, s, rand.New(rand.NewPCG(7, 2)), 25)
 		steps := len(s.steps)
-		state := s.state()
-		offers := append([]stepView{}, state.Enabled...)
-		for _, f := range state.Flights {
-			if f.May {
-				offers = append(offers, stepView{Kind: f.Kind, Node: f.To, From: f.From, Index: f.Index})
-			}
-		}
-		for _, x := range offers {
-			if got := ask(t, s, request{Do: "step", Step: &x}); got.Error != "" {
+		for _, x := range offers(s.state(), false) {
+			if got := ask(t, s, request{Do: "do", Steps: []vnet.Step{x}}); got.Error != "" {
 				t.Errorf("%s: %v is offered, and refused: %s", a.Name, x, got.Error)
 			}
 			ask(t, s, request{Do: "go", Count: steps})
@@ -142,7 +173,7 @@ func TestQuestions(t *testing.T) {
 			continue
 		}
 		for _, line := range ask(t, s, request{Do: "open", Text: found.Text}).Lines {
-			ask(t, s, request{Do: "steps", Steps: line.Steps})
+			ask(t, s, request{Do: "do", Steps: line.Steps})
 		}
 		if got := s.state(); got.Property != c.property {
 			t.Errorf("%s for %s: its scenario ends with %q %s", c.looksFor, c.algorithm, got.Property, got.Verdict)
@@ -158,13 +189,21 @@ func TestShorterWay(t *testing.T) {
 		"request 2\nsettle\nexit 2\nsettle\nrequest 3\n": "Yes: it takes 1 step, not 6.",
 		"request 2\ndeliver 2->1\nrequest 3\n":           "No: it takes at least 3 steps.",
 	} {
-		ask(t, s, request{Do: "open", Text: "# x\nalgorithm centralized\nnodes 3\n" + commands})
-		for _, line := range s.lines {
-			ask(t, s, request{Do: "steps", Steps: line.Steps})
+		for _, line := range ask(t, s, request{Do: "open", Text: "# x\nalgorithm centralized\nnodes 3\n" + commands}).Lines {
+			ask(t, s, request{Do: "do", Steps: line.Steps})
 		}
-		hash := s.hash()
-		if a := ask(t, s, request{Do: "shorter"}); a.Found != want || s.hash() != hash {
-			t.Errorf("%q: %q %s", commands, a.Found, a.Error)
+		hash, before := s.hash(), len(s.steps)
+		a := ask(t, s, request{Do: "shorter"})
+		if a.Found != want || (a.Steps != nil) != strings.HasPrefix(want, "Yes") {
+			t.Errorf("%q: %q %v %s", commands, a.Found, a.Steps, a.Error)
+		}
+		if a.Steps == nil {
+			continue
+		}
+		ask(t, s, request{Do: "go"})
+		ask(t, s, request{Do: "do", Steps: a.Steps})
+		if s.hash() != hash || len(s.steps) >= before {
+			t.Errorf("%q: %v leads elsewhere", commands, a.Steps)
 		}
 	}
 }
@@ -172,7 +211,7 @@ func TestShorterWay(t *testing.T) {
 func TestWrongRequests(t *testing.T) {
 	s := newSession(t)
 	for text, want := range map[string]string{
-		`{"do":"state"}`: "nothing is open",
+		`{"do":"go"}`: "nothing is open",
 		`{"do":"open","text":"algorithm nobody"}`: "play:",
 		`{"do":`:                               "JSON",
 		`{"do":"search","algorithm":"nobody"}`: "nobody",

@@ -1,6 +1,5 @@
 // The page: what the buttons do, and what is drawn when something has changed.
 const $ = id => document.getElementById(id);
-const data = id => { const t = $(id).textContent.trim(); return t ? JSON.parse(t) : null; };
 
 let play, picture, diagram, catalog, source, story, painting, timer = 0, redraw = 0, selected = 0;
 const options = { anyOrder: false, unreliable: false, faults: false, waits: true, cut: new Set() };
@@ -13,7 +12,7 @@ const hand = {
     if (action) attempt(() => play.do(action.step));
     else render();
   },
-  message(f, kind) { attempt(() => play.do({ kind: kind === "receive" ? f.kind : kind, node: f.to, from: f.from, index: f.index })); },
+  message(f, kind) { attempt(() => play.do({ ...f, kind: kind === "receive" ? f.kind : kind })); },
   step(step) { attempt(() => play.do(step)); },
   // cut parts a node from all others, or lets it back: what is between them waits.
   cut(id) {
@@ -146,12 +145,12 @@ async function ask(what) {
   const set = Object.fromEntries([...play.text.matchAll(/^set ([^=\s]+)=(\S+)/gm)].map(m => [m[1], m[2]]));
   const progress = done => { $("found").textContent = `Searching … ${done.toLocaleString("en")} ${["shorter", "proof", "starvation"].includes(what) ? "states" : "schedules"}`; };
   const requests = what === "shorter"
-    ? [{ do: "open", text: play.text }, { do: "steps", steps: play.taken.slice(0, play.at).map(plainStep) }, { do: "shorter" }]
+    ? [{ do: "open", text: play.text }, { do: "do", steps: play.taken.slice(0, play.at).map(plainStep) }, { do: "shorter" }]
     : [{ do: "search", for: what, algorithm: play.info.algorithm, nodes: play.info.nodes, set }];
   try {
     const answer = await Engine.search(requests, progress);
     if (answer.text) open(answer.text, "found");
-    else if (answer.taken?.length) attempt(() => play.load(answer.taken));
+    else if (answer.steps) attempt(() => play.load(answer.steps));
     $("found").textContent = capital(answer.found) + (answer.text ? ". It is loaded: go through it with Next." : "");
   } catch (error) {
     $("found").textContent = capital(error.message) + ".";
@@ -161,11 +160,12 @@ async function ask(what) {
 
 function fillMenus() {
   $("algorithm").replaceChildren(...catalog.algorithms.map(a => make("option", { value: a.name }, a.name)));
+  const names = Object.keys(catalog.scenarios);
   const groups = [
     ["Lessons", Lessons.lessons.map(l => [`lesson:${l.id}`, l.title])],
-    ["Worked examples", catalog.scenarios.filter(s => !s.name.endsWith("/example")).map(s => [`scenario:${s.name}`, `${s.name}: ${titleOf(s.text)}`])],
+    ["Worked examples", names.filter(n => !n.endsWith("/example")).map(n => [`scenario:${n}`, `${n}: ${titleOf(catalog.scenarios[n])}`])],
     ["Printed texts that are wrong", Lessons.errata.map(e => [`erratum:${e.algorithm}`, `${e.algorithm}`])],
-    ["Each algorithm, shortly", catalog.scenarios.filter(s => s.name.endsWith("/example")).map(s => [`scenario:${s.name}`, s.name.replace("/example", "")])],
+    ["Each algorithm, shortly", names.filter(n => n.endsWith("/example")).map(n => [`scenario:${n}`, n.replace("/example", "")])],
   ];
   $("menu").replaceChildren(make("option", { value: "" }, "choose …"),
     ...groups.map(([label, items]) => make("optgroup", { label }, ...items.map(([value, text]) => make("option", { value }, text.length > 90 ? text.slice(0, 88) + "…" : text)))));
@@ -180,7 +180,7 @@ async function choose(value) {
   $("found").textContent = "";
   switch (kind) {
     case "lesson": open(Lessons.lessons.find(l => l.id === name).text, value); break;
-    case "scenario": open(catalog.scenarios.find(s => s.name === name).text, value); break;
+    case "scenario": open(catalog.scenarios[name], value); break;
     case "erratum": {
       const erratum = Lessons.errata.find(e => e.algorithm === name);
       $("found").textContent = "Searching for a schedule that breaks it …";
@@ -206,8 +206,8 @@ function listen() {
   $("algorithm").addEventListener("change", () => {
     const a = catalog.algorithms.find(x => x.name === $("algorithm").value);
     $("options").value = "";
-    $("options").placeholder = (a.options ?? []).map(o => `${o.name}=${[...(o.words ?? []), ...(o.forms ?? [])][1] ?? o.default}`)[0] ?? "none";
-    $("options").title = (a.options ?? []).map(o => `${o.name}=${[...(o.words ?? []), ...(o.forms ?? [])].join("|")} (default ${o.default}): ${o.help}`).join("\n");
+    $("options").placeholder = (a.options ?? []).map(o => `${o.name}=${o.values[1] ?? o.default}`)[0] ?? "none";
+    $("options").title = (a.options ?? []).map(o => `${o.name}=${o.values.join("|")} (default ${o.default}): ${o.help}`).join("\n");
   });
   $("menu").addEventListener("change", () => choose($("menu").value));
   $("next").addEventListener("click", () => attempt(() => play.next()));
@@ -268,7 +268,7 @@ async function begin() {
   play = new Play(changed, options);
   picture = new Picture($("nodes"), hand);
   diagram = new Diagram($("diagram"), { pick: row => attempt(() => play.goTo(row)) });
-  Lessons.read(data("lessons"));
+  Lessons.read($("lessons").textContent);
   fillMenus();
   listen();
   const opened = $("opened").textContent.trim();

@@ -1,6 +1,6 @@
 // Package page makes the one file that is the playground: the page, and in it the
 // model as WebAssembly, compressed. The WebAssembly is compiled when the page is made,
-// from the same sources as this program; a released program carries it.
+// from the same sources as this program; a released program carries the page.
 package page
 
 import (
@@ -22,98 +22,70 @@ import (
 //go:embed *.html *.js style.css lessons.txt
 var assets embed.FS
 
-// Compiled is what 'go generate' of a release puts here: the model and its sources.
-// In a checkout there is only a note of that.
+// Compiled is where a release puts the page, as 'dmebench playground' writes it. In a checkout
+// there is only a note of that.
 //
 //go:embed compiled
 var compiled embed.FS
 
-// scripts are concatenated in this order.
-var scripts = []string{"engine.js", "play.js", "diagram.js", "picture.js", "panels.js", "story.js", "main.js"}
-
 // model is the package that is compiled to WebAssembly.
 const model = "dmebench/internal/playground/wasm"
-
-// Parts are what a page is made of beside its own files.
-type Parts struct {
-	Wasm    []byte // gzip
-	Sources []byte // of the handlers, JSON, gzip
-	Runtime []byte // of Go, JavaScript
-}
-
-// Render makes the page. Opened is the text of a scenario with which it begins; "" for
-// the first lesson.
-func Render(parts Parts, opened string) ([]byte, error) {
-	lessons, err := json.Marshal(string(read("lessons.txt")))
-	if err != nil {
-		return nil, err
-	}
-	var begin []byte
-	if opened != "" {
-		if begin, err = json.Marshal(opened); err != nil {
-			return nil, err
-		}
-	}
-	return render("page.html", scripts, map[string]string{
-		"Lessons": string(lessons), "Opened": string(begin),
-		"Wasm": base64.StdEncoding.EncodeToString(parts.Wasm), "Source": base64.StdEncoding.EncodeToString(parts.Sources),
-		"Runtime": string(parts.Runtime),
-	})
-}
-
-// RenderRecording makes a page of a recorded run, in the form in which 'run --trace' writes
-// it.
-func RenderRecording(recording []byte) ([]byte, error) {
-	return render("recorded.html", []string{"diagram.js", "panels.js", "recorded.js"}, map[string]string{
-		"Recording": base64.StdEncoding.EncodeToString(pack(recording)),
-	})
-}
-
-func render(name string, scripts []string, values map[string]string) ([]byte, error) {
-	t, err := template.New(name).Parse(string(read(name)))
-	if err != nil {
-		return nil, err
-	}
-	var script strings.Builder
-	for _, name := range scripts {
-		script.Write(read(name))
-	}
-	values["Style"], values["Scripts"] = string(read("style.css")), script.String()
-	var out bytes.Buffer
-	err = t.Execute(&out, values)
-	return out.Bytes(), err
-}
-
-func read(name string) []byte {
-	b, err := assets.ReadFile(name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return b
-}
 
 // ErrNoSource is the error if the model can neither be found nor compiled.
 var ErrNoSource = errors.New("the playground's WebAssembly is compiled from the program's sources: run this in a clone of dmebench, " +
 	"or in a module that requires it, with the go command on the PATH; or take a released program, which carries it")
 
-// Load returns what a page is made of: what the program carries, or else what the go
-// command makes of the sources.
-func Load(ctx context.Context) (Parts, error) {
-	var p Parts
-	var err error
-	for name, to := range map[string]*[]byte{"model.wasm.gz": &p.Wasm, "sources.json.gz": &p.Sources, "runtime.js": &p.Runtime} {
-		if *to, err = compiled.ReadFile("compiled/" + name); err != nil {
-			return Compile(ctx)
-		}
+// Playground returns the page that the program carries, or else what the go command makes of the
+// sources. Opened is the text of a scenario with which it begins; "" for the first lesson.
+func Playground(ctx context.Context, opened string) ([]byte, error) {
+	html, err := compiled.ReadFile("compiled/page.html")
+	if err != nil {
+		html, err = compile(ctx)
 	}
-	return p, nil
+	return open(html, opened), err
 }
 
-// Compile compiles the model.
-func Compile(ctx context.Context) (p Parts, err error) {
+// open puts a scenario into a page that has none.
+func open(html []byte, scenario string) []byte {
+	if scenario == "" {
+		return html
+	}
+	text, _ := json.Marshal(scenario) // every string has a form
+	place := []byte(`id="opened">`)
+	return bytes.Replace(html, place, append(place, text...), 1)
+}
+
+// RenderRecording makes a page of a recorded run, in the form in which 'run --trace' writes
+// it.
+func RenderRecording(recording []byte) ([]byte, error) {
+	return render("recorded.html", "diagram.js panels.js recorded.js", map[string]string{"Recording": pack(recording)})
+}
+
+// render fills in a page; the scripts are concatenated in their order.
+func render(name, scripts string, values map[string]string) ([]byte, error) {
+	for key, files := range map[string]string{"Style": "style.css", "Lessons": "lessons.txt", "Scripts": scripts} {
+		for _, file := range strings.Fields(files) {
+			text, err := assets.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			values[key] += string(text)
+		}
+	}
+	t, err := template.ParseFS(assets, name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, values)
+	return out.Bytes(), err
+}
+
+// compile compiles the model, and renders the page.
+func compile(ctx context.Context) ([]byte, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		return p, ErrNoSource
+		return nil, ErrNoSource
 	}
 	run := func(args ...string) (string, error) {
 		command := exec.CommandContext(ctx, tool, args...)
@@ -126,57 +98,42 @@ func Compile(ctx context.Context) (p Parts, err error) {
 		}
 		return strings.TrimSpace(string(out)), err
 	}
-	folder, err := run("list", "-f", "{{.Dir}}", model)
+	folders, err := run("list", "-f", "{{.Module.Dir}}\n{{context.GOROOT}}", model)
 	if err != nil {
-		return p, ErrNoSource
+		return nil, ErrNoSource
 	}
+	root, goroot, _ := strings.Cut(folders, "\n")
 	dir, err := os.MkdirTemp("", "dmebench-playground-")
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "model.wasm")
 	if _, err := run("build", "-trimpath", "-ldflags=-s -w", "-o", file, model); err != nil {
-		return p, fmt.Errorf("playground: cannot compile the model: %w", err)
+		return nil, fmt.Errorf("playground: cannot compile the model: %w", err)
 	}
 	wasm, err := os.ReadFile(file)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	root, err := run("env", "GOROOT")
+	runtime, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
-		return p, err
+		return nil, fmt.Errorf("playground: this installation of Go lacks a file for WebAssembly: %w", err)
 	}
-	if p.Runtime, err = os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js")); err != nil {
-		return p, fmt.Errorf("playground: this installation of Go lacks a file for WebAssembly: %w", err)
-	}
-	sources, err := handlers(os.DirFS(filepath.Join(folder, "..", "..", "..", "algorithms")))
+	sources, err := sources(os.DirFS(filepath.Join(root, "algorithms")))
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	text, err := json.Marshal(sources)
-	if err != nil {
-		return p, err
-	}
-	p.Wasm, p.Sources = pack(wasm), pack(text)
-	return p, nil
+	return render("page.html", "engine.js play.js diagram.js picture.js panels.js story.js main.js", map[string]string{
+		"Wasm": pack(wasm), "Source": pack(sources), "Runtime": string(runtime),
+	})
 }
 
-func pack(b []byte) []byte {
+// pack compresses bytes and writes them as a page can hold them.
+func pack(b []byte) string {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	w.Write(b) // to memory: it does not fail
 	w.Close()
-	return out.Bytes()
-}
-
-// Write puts what has been compiled where the next build of the program finds it, as a
-// release does.
-func (p Parts) Write(dir string) error {
-	for name, b := range map[string][]byte{"model.wasm.gz": p.Wasm, "sources.json.gz": p.Sources, "runtime.js": p.Runtime} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return base64.StdEncoding.EncodeToString(out.Bytes())
 }

@@ -2,8 +2,10 @@ package page
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,23 +14,26 @@ import (
 	"testing"
 
 	"dmebench/algorithms"
+	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/playground"
+	"dmebench/internal/search/trace"
 	"dmebench/internal/testkit"
 )
 
 // compiledOnce compiles the model for all tests of the package.
-var compiledOnce = sync.OnceValues(func() (Parts, error) { return Compile(context.Background()) })
+var compiledOnce = sync.OnceValues(func() ([]byte, error) { return compile(context.Background()) })
 
-func compiledParts(t *testing.T) Parts {
+func compiledPage(t *testing.T) []byte {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles to WebAssembly")
 	}
-	parts, err := compiledOnce()
+	html, err := compiledOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parts
+	return html
 }
 
 // MostBytes is how large the page may be.
@@ -37,10 +42,7 @@ const mostBytes = 4 << 20
 func opened(t *testing.T, scenario, fragment string) *testkit.Browser {
 	t.Helper()
 	b := testkit.NewBrowser(t)
-	html, err := Render(compiledParts(t), scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := open(compiledPage(t), scenario)
 	if len(html) > mostBytes {
 		t.Errorf("the page has %d bytes", len(html))
 	}
@@ -320,12 +322,12 @@ func TestScenarios(t *testing.T) {
 	b := opened(t, "", "")
 	got := b.Eval(`await (async () => {
 		const wrong = [];
-		for (const s of catalog.scenarios) {
-			await choose("scenario:" + s.name);
+		for (const name of Object.keys(catalog.scenarios)) {
+			await choose("scenario:" + name);
 			while (play.at < play.script.length && attempt(() => play.next()));
 			const said = document.querySelector("#alert").textContent;
-			if (play.at !== play.script.length) wrong.push(s.name + " ends at step " + play.at + ": " + said);
-			if (!s.name.endsWith("/example") && !Lessons.notes[s.name]) wrong.push("nothing is said of " + s.name);
+			if (play.at !== play.script.length) wrong.push(name + " ends at step " + play.at + ": " + said);
+			if (!name.endsWith("/example") && !Lessons.notes[name]) wrong.push("nothing is said of " + name);
 		}
 		return wrong.join("\n");
 	})()`)
@@ -372,8 +374,8 @@ func TestRecordedRun(t *testing.T) {
 	}
 }
 
-// The WebAssembly of the page does what the program does: random plays of every algorithm
-// lead to the same states.
+// The WebAssembly of the page does what the program does: it gives the same answers to random plays
+// of every algorithm, and to all worked examples.
 func TestTwin(t *testing.T) {
 	if !testkit.Long() {
 		t.Skip("takes minutes: set " + testkit.Effort + "=long")
@@ -382,28 +384,10 @@ func TestTwin(t *testing.T) {
 	if err != nil {
 		t.Skip("needs node")
 	}
-	parts := compiledParts(t)
-	plays := 100
-	if testkit.Full() {
-		plays = 1000
-	}
 	dir := t.TempDir()
-	for name, text := range map[string][]byte{"model.wasm.gz": parts.Wasm, "runtime.js": parts.Runtime, "twin.js": []byte(twin)} {
+	for name, text := range map[string][]byte{"page.html": compiledPage(t), "twin.js": []byte(twin)} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
-		}
-	}
-	var requests []string
-	for _, a := range algorithms.All() {
-		for nodes := 3; nodes <= 5; nodes++ {
-			open, err := json.Marshal(fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes))
-			if err != nil {
-				t.Fatal(err)
-			}
-			requests = append(requests, fmt.Sprintf(`{"do":"open","text":%s}`, open))
-			for seed := range plays {
-				requests = append(requests, `{"do":"go"}`, fmt.Sprintf(`{"do":"random","seed":%d,"count":40}`, seed))
-			}
 		}
 	}
 	c, err := playground.NewCatalog(algorithms.All(), algorithms.Scenarios)
@@ -411,27 +395,33 @@ func TestTwin(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := playground.Session{Catalog: c}
-	for _, x := range c.Scenarios {
-		open, err := json.Marshal(string(x.Text()))
+	var requests, want []string
+	ask := func(request map[string]any) (answer []byte) {
+		text, err := json.Marshal(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		requests = append(requests, fmt.Sprintf(`{"do":"open","text":%s}`, open))
-		var opened struct {
-			Lines []struct{ Steps []json.RawMessage }
-		}
-		if err := json.Unmarshal(s.Call([]byte(requests[len(requests)-1]), nil), &opened); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range opened.Lines {
-			if steps, err := json.Marshal(line.Steps); err == nil && len(line.Steps) > 0 {
-				requests = append(requests, fmt.Sprintf(`{"do":"steps","steps":%s}`, steps))
+		answer = s.Call(text, nil)
+		requests, want = append(requests, string(text)), append(want, fmt.Sprintf("%x", sha256.Sum256(answer)))
+		return answer
+	}
+	for _, a := range algorithms.All() {
+		for nodes := 3; nodes <= 5; nodes++ {
+			ask(map[string]any{"do": "open", "text": fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes)})
+			for _, steps := range randomPlays(t, a, nodes) {
+				ask(map[string]any{"do": "go"})
+				ask(map[string]any{"do": "do", "steps": steps})
 			}
 		}
 	}
-	var want []string
-	for _, q := range requests {
-		want = append(want, hashOf(t, s.Call([]byte(q), nil)))
+	for _, x := range c.Scenarios {
+		var opened struct{ Lines []trace.Line }
+		if err := json.Unmarshal(ask(map[string]any{"do": "open", "text": string(x.Text())}), &opened); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range opened.Lines {
+			ask(map[string]any{"do": "do", "steps": line.Steps})
+		}
 	}
 	command := exec.Command(node, "twin.js")
 	command.Dir, command.Stdin = dir, strings.NewReader(strings.Join(requests, "\n"))
@@ -445,30 +435,53 @@ func TestTwin(t *testing.T) {
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			t.Fatalf("%s leads to %s in the page, and to %s in the program", requests[i], got[i], want[i])
+			t.Fatalf("the page answers %s otherwise than the program", requests[i])
 		}
 	}
 }
 
-func hashOf(t *testing.T, text []byte) string {
+// randomPlays are steps that are possible one after the other.
+func randomPlays(t *testing.T, a *dme.Algorithm, nodes int) (plays [][]vnet.Step) {
 	t.Helper()
-	var a struct {
-		Error string
-		State struct{ Hash string }
+	options, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &a); err != nil || a.Error != "" {
-		t.Fatal(a.Error, err)
+	model, err := vnet.NewModel(vnet.Config{Algorithm: a, Nodes: nodes, Options: options, Seed: 1, Faults: true})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return a.State.Hash
+	many := uint64(100)
+	if testkit.Full() {
+		many = 1000
+	}
+	for seed := range many {
+		n, rng := vnet.New(model), rand.New(rand.NewPCG(seed, 1))
+		var steps []vnet.Step
+		for range 40 {
+			enabled := n.Enabled(nil)
+			if len(enabled) == 0 {
+				break
+			}
+			x := enabled[rng.IntN(len(enabled))]
+			n.Take(x)
+			steps = append(steps, x)
+		}
+		plays = append(plays, steps)
+	}
+	return plays
 }
 
 const twin = `
-const fs = require("fs"), zlib = require("zlib");
-require("./runtime.js");
+const fs = require("fs"), zlib = require("zlib"), crypto = require("crypto");
+const html = fs.readFileSync("page.html", "utf8");
+const script = id => html.split(new RegExp("<script[^>]* id=\"" + id + "\">"))[1].split("</script>")[0];
+(0, eval)(script("go-runtime"));
 const go = new Go();
 globalThis.dmebenchReady = () => {
-	for (const line of fs.readFileSync(0, "utf8").split("\n")) console.log(JSON.parse(dmebench(line)).state.hash);
+	const sum = text => crypto.createHash("sha256").update(text).digest("hex");
+	for (const line of fs.readFileSync(0, "utf8").split("\n")) console.log(sum(dmebench(line)));
 	process.exit(0);
 };
-WebAssembly.instantiate(zlib.gunzipSync(fs.readFileSync("model.wasm.gz")), go.importObject).then(r => go.run(r.instance));
+WebAssembly.instantiate(zlib.gunzipSync(Buffer.from(script("wasm"), "base64")), go.importObject).then(r => go.run(r.instance));
 `

@@ -18,16 +18,16 @@ const Panels = {
     const rows = play.state.flights.slice(0, 60).map(f => {
       const may = mayDeliver(f, options);
       const kind = Math.max(0, play.info.kinds.indexOf(f.message));
-      const of = [f.kind, f.from, f.to, f.index].join();
+      const of = [f.kind, f.from, f.node, f.index].join();
       return make("li", { class: may ? "" : "held" },
         make("button", { class: `deliver k${kind % 8}`, "data-message": of, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
-        make("span", { class: "way" }, `${f.from} → ${f.to}`),
+        make("span", { class: "way" }, `${f.from} → ${f.node}`),
         make("span", { class: "quiet" }, f.fields ?? ""),
         options.unreliable && may ? make("span", { class: "fates" },
           ...(f.fates ?? []).map(fate => make("button", { "data-message": of, onclick: () => hand.message(f, fate) }, fate))) : null);
     });
     for (const t of play.state.timers) {
-      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, "data-timer": t.timer, disabled: !t.may, onclick: () => hand.step({ kind: "timer", node: t.node, timer: t.timer }) }, "timer fires"),
+      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, "data-timer": t.timer, disabled: !t.may, onclick: () => hand.step(t) }, "timer fires"),
         make("span", { class: "way" }, `node ${t.node}`), make("span", { class: "quiet" }, `${t.delay_ns / 1e6} ms`)));
     }
     const left = play.state.flights.length - 60;
@@ -72,7 +72,7 @@ const Panels = {
     const effects = e.events.slice(1).map(x => make("li", {}, sayEvent(x)));
     if (effects.length) box.append(make("ul", { class: "effects" }, ...effects));
     else if (!["crash", "lose"].includes(e.kind)) box.append(make("p", { class: "quiet" }, "Its node sends nothing."));
-    const handler = source?.find(play.info.shape.source, e);
+    const handler = source?.find(play.info.source, e);
     if (handler) {
       box.append(make("details", { class: "source", open: Panels.sourceOpen, ontoggle: event => { Panels.sourceOpen = event.target.open; } },
         make("summary", {}, "The code that ran", handler.said ? make("span", { class: "quiet" }, ` — ${handler.said}`) : null),
@@ -106,18 +106,51 @@ const sayEvent = e => [
   e.lost ? "(lost: it is down)" : "", e.delay_ns ? `(${e.delay_ns / 1e6} ms)` : "", e.stamp, e.reason, e.state,
 ].filter(Boolean).join(" ");
 
-// Source finds the code of a handler among the algorithms' sources.
+// Source finds the code of a handler among the methods of the algorithms' nodes.
 class Source {
-  constructor(packages) { this.packages = packages; }
+  constructor(types) { this.types = types; }
 
   find(type, e) {
-    const method = { request: "Request", "request-shared": "RequestShared", exit: "Release", receive: "Receive", copy: "Receive", timer: "Timeout",
+    const methods = this.types[type];
+    const name = { request: "Request", "request-shared": "RequestShared", exit: "Release", receive: "Receive", copy: "Receive", timer: "Timeout",
       start: "Start", stop: "Stop", restart: "Restart", join: "Join", depart: "Depart", down: "Down", up: "Up" }[e.kind];
-    const found = this.packages[type]?.[method];
+    const found = methods?.[name];
     if (!found) return null;
-    const kind = e.events[0].kind;
-    const of = found.kinds?.[kind] ?? (kind ? found.kinds?.[""] : undefined);
-    const parts = [...(of ?? []), found, ...(of ? [] : found.calls ?? [])];
-    return { code: parts.map(p => p.code).join("\n\n"), said: (parts.find(p => /step|process|procedure|section|handler/i.test(p.doc ?? "")) ?? found).doc ?? "" };
+    const called = calls(found.code, methods);
+    let of;
+    if (name === "Receive") {
+      const kinds = {};
+      for (const m of [found, ...called]) dispatch(m.code, methods, kinds);
+      of = kinds[e.events[0].kind] ?? kinds[""];
+    }
+    const parts = of ? [...of, found] : [found, ...called];
+    const said = parts.find(p => /step|process|procedure|section|handler/i.test(p.doc ?? "")) ?? found;
+    return { code: parts.map(p => p.code).join("\n\n"), said: (said.doc ?? "").replace(/\.$/, "") };
   }
+}
+
+const uncommented = code => code.replace(/\s*\/\/.*/g, "");
+
+// calls are the methods of the node that a piece of code calls, each once.
+function calls(code, methods) {
+  const names = [...uncommented(code).matchAll(/\.(\w+)\(/g)].map(m => m[1]);
+  return [...new Set(names)].filter(name => Object.hasOwn(methods, name)).map(name => methods[name]);
+}
+
+// dispatch notes what is called for a kind of message: in a case of that kind, or after an if that
+// asks for it; what stands behind its else is for all other kinds, "".
+function dispatch(code, methods, kinds) {
+  const lines = uncommented(code).split("\n");
+  const note = (kind, from, to) => {
+    const called = calls(lines.slice(from, to).join("\n"), methods);
+    if (called.length) kinds[kind] ??= called;
+  };
+  lines.forEach((line, k) => {
+    const [, indent, , asked] = /^(\t+)(case|if|\} else if) (.*)[:{]$/.exec(line) ?? [];
+    const named = [...(asked ?? "").matchAll(/\bkind([A-Z]\w*)/g)].map(m => m[1].replace(/(?!^)[A-Z]/g, "_$&").toUpperCase());
+    if (!named.length) return;
+    const end = lines.findIndex((l, i) => i > k && l !== "" && !l.startsWith(`${indent}\t`));
+    for (const kind of named) note(kind, k + 1, end);
+    if (lines[end].startsWith(`${indent}} else`)) note("", end, lines.indexOf(`${indent}}`, end));
+  });
 }

@@ -16,7 +16,7 @@ class Picture {
 
   show(play, options) {
     const { state, info } = play;
-    this.shape = info.shape;
+    [this.shape, this.quorums] = [info.shape, info.quorums];
     // A narrow screen gets a smaller drawing, not smaller letters.
     [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
     view(this.canvas, `0 0 ${this.width} ${this.height}`);
@@ -38,7 +38,7 @@ class Picture {
   }
 
   quorum() {
-    const members = this.shape.quorums?.[this.selected - 1];
+    const members = this.quorums?.[this.selected - 1];
     if (!members) return null;
     const g = svg("g", { class: "quorum" });
     const [x1, y1] = this.place(this.selected);
@@ -132,25 +132,25 @@ class Picture {
   flights(state, options, info) {
     const g = svg("g", { class: "flights" });
     const counts = new Map();
-    for (const f of state.flights) counts.set(`${f.from}>${f.to}`, (counts.get(`${f.from}>${f.to}`) ?? 0) + 1);
+    for (const f of state.flights) counts.set(`${f.from}>${f.node}`, (counts.get(`${f.from}>${f.node}`) ?? 0) + 1);
     for (const f of [...state.flights].reverse()) {
-      const all = counts.get(`${f.from}>${f.to}`);
-      const t = f.from === f.to ? 0 : 0.72 - 0.5 * f.index / Math.max(4, all);
-      const way = this.curve(f.from, f.to, this.radius + 6, 16);
-      const [x, y] = f.from === f.to ? this.place(f.from).map((v, i) => v + (i ? 34 : 0)) : way.at(t);
+      const all = counts.get(`${f.from}>${f.node}`);
+      const t = f.from === f.node ? 0 : 0.72 - 0.5 * (f.index ?? 0) / Math.max(4, all);
+      const way = this.curve(f.from, f.node, this.radius + 6, 16);
+      const [x, y] = f.from === f.node ? this.place(f.from).map((v, i) => v + (i ? 34 : 0)) : way.at(t);
       const may = mayDeliver(f, options);
       const kind = Math.max(0, info.kinds.indexOf(f.message));
       const width = Math.max(26, f.message.length * 6.2 + 10);
       const e = svg("g", {
         class: `flight k${kind % 8}${may ? "" : " held"}`, transform: `translate(${x},${y})`, tabindex: may ? 0 : -1, role: "button",
-        "data-key": `flight-${f.from}-${f.to}-${f.index}`, "data-flight": `${f.from}>${f.to}>${f.index}`,
-        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.to}: deliver`, "aria-disabled": !may,
+        "data-key": `flight-${f.from}-${f.node}-${f.index ?? 0}`, "data-flight": `${f.from}>${f.node}>${f.index ?? 0}`,
+        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.node}: deliver`, "aria-disabled": !may,
       });
-      const near = this.place(f.to), angle = Math.atan2(near[1] - y, near[0] - x);
+      const near = this.place(f.node), angle = Math.atan2(near[1] - y, near[0] - x);
       e.append(svg("path", { class: "nose", d: `M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle - 0.5) * 9},${-Math.sin(angle - 0.5) * 9}M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle + 0.5) * 9},${-Math.sin(angle + 0.5) * 9}` }),
         svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
         svg("text", { y: 4, "text-anchor": "middle" }, f.message),
-        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.to}${may ? ": click to deliver" : isCut(f, options) ? ": the link is cut" : ": an earlier message of this link comes first"}`));
+        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.node}${may ? ": click to deliver" : isCut(f, options) ? ": the link is cut" : ": an earlier message of this link comes first"}`));
       this.drag(e, f, [x, y], may);
       g.append(e);
     }
@@ -175,7 +175,7 @@ class Picture {
       const moved = Math.hypot(event.clientX - begun[0], event.clientY - begun[1]);
       const at = [x + (event.clientX - begun[0]) * scale(), y + (event.clientY - begun[1]) * scale()];
       begun = null;
-      const target = this.place(f.to);
+      const target = this.place(f.node);
       if (moved < 6 || Math.hypot(at[0] - target[0], at[1] - target[1]) < this.radius + 24) this.hand.message(f, "receive");
       else e.setAttribute("transform", `translate(${x},${y})`);
     });
@@ -189,9 +189,9 @@ class Picture {
 }
 
 // A message may arrive if the network says so, its turn has come, and no cut lies between.
-const mayDeliver = (f, options) => f.may && (f.index === 0 || options.anyOrder || f.kind !== "receive") && !isCut(f, options);
+const mayDeliver = (f, options) => f.may && (!f.index || options.anyOrder || f.kind !== "receive") && !isCut(f, options);
 
-const isCut = (f, options) => options.cut.has(f.from) !== options.cut.has(f.to);
+const isCut = (f, options) => options.cut.has(f.from) !== options.cut.has(f.node);
 
 // lockOf is the node to which an arbiter has given its lock, 0 for none.
 function lockOf(node) {

@@ -20,8 +20,9 @@ class Play {
     this.before = null;
     this.branches = [];
     this.script = [];
+    this.settings = text.match(/^ *(algorithm|nodes|set|absent|seed|sequenced|bypass)\b.*/gm);
     let notes = [];
-    for (const line of (answer.lines ?? []).slice(1)) {
+    for (const line of answer.lines.slice(1)) {
       if (!line.steps) {
         if (!/^(found by|a play of)/i.test(line.text) && !isCommand(line.text)) notes.push(line.text);
         continue;
@@ -49,23 +50,15 @@ class Play {
     if (this.state.property && this.state.property !== "progress") return null;
     if (this.at < this.taken.length) return this.taken[this.at];
     if (this.onScript && this.at < this.script.length) return this.script[this.at].step;
-    return this.pass(this.state.next);
-  }
-
-  // pass is the step, unless it is the arrival of a message that is held: then it is that of
-  // another one, or else somebody leaves.
-  pass(step) {
-    const held = x => this.state.flights.some(f => f.from === x.from && f.to === x.node && f.index === (x.index ?? 0) && isCut(f, this.options));
-    if (!step || !held(step)) return step;
-    const other = this.state.flights.find(f => mayDeliver(f, this.options));
-    if (other) return { kind: other.kind, node: other.to, from: other.from, index: other.index };
-    return this.state.enabled.find(x => x.kind === "exit") ?? null;
+    // The oldest message arrives, or somebody leaves, or a timer fires.
+    const { flights, enabled, timers } = this.state;
+    return flights.find(f => !f.index && mayDeliver(f, this.options)) ?? enabled.find(x => x.kind === "exit") ?? timers.find(t => t.may) ?? null;
   }
 
   do(step) {
     const plain = plainStep(step);
     const next = this.taken[this.at];
-    const answer = Engine.call({ do: "step", step: plain });
+    const answer = Engine.call({ do: "do", steps: [plain] });
     if (next && !same(next, plain)) {
       this.leave(this.at);
       this.taken.length = this.at;
@@ -83,31 +76,26 @@ class Play {
     return true;
   }
 
-  // random takes a step that is drawn.
+  // random takes a step that is drawn from what the algorithm's needs allow.
   random() {
-    const seed = Math.floor(Math.random() * 2 ** 32);
-    const [event] = Engine.call({ do: "random", seed, count: 1 }).taken ?? [];
-    if (!event) return;
-    Engine.call({ do: "go", count: this.at });
-    this.do(event);
+    const steps = [
+      ...this.state.enabled.filter(x => ["request", "request-shared", "exit"].includes(x.kind)),
+      ...this.state.flights.filter(f => !f.beyond && mayDeliver(f, this.options)), ...this.state.timers.filter(t => t.may && !t.beyond),
+    ];
+    if (steps.length) this.do(steps[Math.floor(Math.random() * steps.length)]);
   }
 
   // goTo goes to where k steps have been taken, back or forward.
   goTo(k) {
     k = Math.max(0, Math.min(k, this.taken.length));
     if (k === this.at) return;
-    let answer;
-    if (k < this.at) {
-      answer = Engine.call({ do: "go", count: Math.max(0, k - 1) });
-      this.before = k > 0 ? answer.state : null;
-      if (k > 0) answer = Engine.call({ do: "step", step: plainStep(this.taken[k - 1]) });
-    } else {
-      if (k - 1 > this.at) Engine.call({ do: "steps", steps: this.taken.slice(this.at, k - 1).map(plainStep) });
-      this.before = Engine.call({ do: "state" }).state;
-      answer = Engine.call({ do: "step", step: plainStep(this.taken[k - 1]) });
-    }
+    const from = Math.min(this.at, k > 0 ? k - 1 : 0);
+    if (from < this.at) this.state = Engine.call({ do: "go", count: from }).state;
+    const steps = this.taken.slice(from, k).map(plainStep);
+    if (steps.length > 1) this.state = Engine.call({ do: "do", steps: steps.slice(0, -1) }).state;
+    this.before = k > 0 ? this.state : null;
+    if (k > 0) this.state = Engine.call({ do: "do", steps: steps.slice(-1) }).state;
     this.at = k;
-    this.state = answer.state;
     this.changed("go");
   }
 
@@ -129,11 +117,10 @@ class Play {
     this.changed("go");
   }
 
-  // load replaces all steps by those that were taken elsewhere.
-  load(taken) {
-    const steps = taken.map(plainStep);
+  // load replaces all steps.
+  load(steps) {
     Engine.call({ do: "go", count: 0 });
-    const answer = Engine.call({ do: "steps", steps });
+    const answer = Engine.call({ do: "do", steps });
     this.taken = answer.taken;
     this.at = this.taken.length;
     this.before = null;
@@ -142,7 +129,11 @@ class Play {
   }
 
   // scenario is the text of what has been played until now.
-  scenario() { return Engine.call({ do: "scenario", text: this.title }).text; }
+  scenario() {
+    const broken = this.state.property && this.state.property !== "progress" ? [`violates ${this.state.property}`] : [];
+    const commands = this.taken.slice(0, this.at).map(e => e.command);
+    return [`# ${this.title}`, ...this.settings, ...broken, "", ...commands, ""].join("\n");
+  }
 }
 
 const plainStep = ({ kind, node, from, index, timer }) => ({ kind, node, from, index, timer });

@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the playground's model for a page: it sets the function dmebench,
-// which takes a request and a function for progress, and returns an answer, both in
-// JSON; see [playground.Session.Call].
+// Command wasm is the playground's model for a page: it sets the function dmebench, which takes a
+// request and perhaps a function for progress, and returns an answer, both in JSON (see
+// [playground.Session.Call]), and then calls the page's dmebenchReady.
 package main
 
 import (
@@ -20,13 +20,11 @@ func main() {
 	session := playground.Session{Catalog: found}
 	js.Global().Set("dmebench", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var progress func(uint64)
-		if len(args) > 1 && args[1].Type() == js.TypeFunction {
+		if len(args) > 1 {
 			progress = func(done uint64) { args[1].Invoke(float64(done)) }
 		}
 		return string(session.Call([]byte(args[0].String()), progress))
 	}))
-	if ready := js.Global().Get("dmebenchReady"); ready.Type() == js.TypeFunction {
-		ready.Invoke()
-	}
+	js.Global().Call("dmebenchReady")
 	select {}
 }

@@ -30,8 +30,8 @@ type Played struct {
 
 // Line is a comment of a scenario, or a command and the steps that it meant.
 type Line struct {
-	Text  string
-	Steps []vnet.Step // none of a comment, or of a command that only looks
+	Text  string      `json:"text"`
+	Steps []vnet.Step `json:"steps,omitempty"` // none of a comment, or of a command that only looks
 }
 
 // Play carries out a scenario of algorithm a and returns its text with the
