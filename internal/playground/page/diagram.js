@@ -6,7 +6,7 @@ class Diagram {
   constructor(box, { pick }) {
     this.box = box;
     this.pick = pick;
-    this.canvas = svg("svg", { class: "spacetime", role: "img", "aria-label": "space-time diagram" });
+    this.canvas = svg("svg", { class: "spacetime", role: "img", "aria-label": "space-time diagram" }).create();
     this.spacer = document.createElement("div");
     this.spacer.className = "spacer";
     this.spacer.append(this.canvas);
@@ -51,7 +51,7 @@ class Diagram {
     const base = Math.floor(top / 4096) * 4096; // numbers far from zero would be drawn inexactly
     const x = lane => 30 + (lane + 0.5) * (width - 40) / m.lanes.length;
     const y = row => this.y(row);
-    view(this.canvas, `0 ${top - base} ${width} ${height}`);
+    this.canvas.setAttribute("viewBox", `0 ${top - base} ${width} ${height}`);
     this.canvas.style.cssText = `top: ${top}px; width: ${width}px; height: ${height}px`;
     const layers = [];
     const layer = (name, attributes) => layers.push(svg("g", { class: name, ...attributes }));
@@ -67,10 +67,10 @@ class Diagram {
       }
     });
     layer("sections");
-    for (const s of m.sections) {
+    for (const [key, s] of m.sections.entries()) {
       if (!seen(s.from, s.to)) continue;
       const end = Math.min(s.to, Math.max(this.now, s.from), m.last);
-      add("rect", { class: `section${s.bad ? " bad" : ""}${later(s.from)}`, x: x(s.lane) - 7, width: 14, y: at(s.from), height: Math.max(3, at(s.open ? end : s.to) - at(s.from)), rx: 3 });
+      add("rect", { key, class: `section${s.bad ? " bad" : ""}${later(s.from)}`, x: x(s.lane) - 7, width: 14, y: at(s.from), height: Math.max(3, at(s.open ? end : s.to) - at(s.from)), rx: 3 });
     }
     layer("messages");
     let drawn = 0;
@@ -80,7 +80,7 @@ class Diagram {
       taken.push([cx, cy, w]);
       return true;
     };
-    for (const g of m.messages) {
+    for (const [key, g] of m.messages.entries()) {
       const last = g.end ?? Math.min(this.now, m.last);
       if (!seen(g.sent, last) || drawn++ > 1500) continue;
       const x1 = x(g.from), x2 = x(g.to), y1 = at(g.sent);
@@ -88,23 +88,23 @@ class Diagram {
       const yEnd = g.fate === "arrived" ? at(last) : Math.max(at(last), y1 + 14);
       const to = [x1 + (x2 - x1) * way, y1 + (yEnd - y1) * way];
       const kind = `k${g.kind % 8}`;
-      add("line", { class: `message ${kind} ${g.fate}${later(g.sent)}`, x1, y1, x2: to[0], y2: to[1], "marker-end": g.fate === "lost" ? "url(#lost)" : "url(#arrow)" })
+      add("line", { key, class: `message ${kind} ${g.fate}${later(g.sent)}`, x1, y1, x2: to[0], y2: to[1], "marker-end": g.fate === "lost" ? "url(#lost)" : "url(#arrow)" })
         .append(svg("title", {}, `${g.label}: ${m.lanes[g.from]} to ${m.lanes[g.to]}`));
       const length = Math.hypot(to[0] - x1, to[1] - y1);
       if (length > 34) {
         const here = [0.5, 0.32, 0.68].map(t => [x1 + (to[0] - x1) * t, y1 + (to[1] - y1) * t - 3]).find(([cx, cy]) => cy > top - base + 26 && free(cx, cy, g.short.length * 6.3));
-        if (here) add("text", { class: `label ${kind}${later(g.sent)}`, x: here[0], y: here[1], "text-anchor": "middle" }, g.short);
+        if (here) add("text", { key: `label of ${key}`, class: `label ${kind}${later(g.sent)}`, x: here[0], y: here[1], "text-anchor": "middle" }, g.short);
       }
     }
     layer("points");
-    for (const p of m.points) {
+    for (const [key, p] of m.points.entries()) {
       if (!seen(p.row, p.row)) continue;
       const cx = x(p.lane), cy = at(p.row);
       const c = `point ${p.mark}${p.bad ? " bad" : ""}${later(p.row)}`;
-      if (p.mark === "request") add("path", { class: c, d: `M${cx - 5},${cy - 5}h10l-5,9z` });
-      else if (p.mark === "exit") add("rect", { class: c, x: cx - 7, y: cy - 2, width: 14, height: 4 });
-      else if (p.mark === "crash") add("path", { class: c, d: `M${cx - 5},${cy - 5}l10,10m0,-10l-10,10` });
-      else add("circle", { class: c, cx, cy, r: p.mark === "timer" ? 4.5 : 3 });
+      if (p.mark === "request") add("path", { key, class: c, d: `M${cx - 5},${cy - 5}h10l-5,9z` });
+      else if (p.mark === "exit") add("rect", { key, class: c, x: cx - 7, y: cy - 2, width: 14, height: 4 });
+      else if (p.mark === "crash") add("path", { key, class: c, d: `M${cx - 5},${cy - 5}l10,10m0,-10l-10,10` });
+      else add("circle", { key, class: c, cx, cy, r: p.mark === "timer" ? 4.5 : 3 });
     }
     layer("rows");
     const first = m.rowAt ? m.rowAt(top) : Math.max(0, Math.floor((top - 34) / this.row));
@@ -113,8 +113,7 @@ class Diagram {
       for (const tick of m.times(top, bottom)) add("text", { class: "row", x: 3, y: at(tick.row) + 3 }, tick.text);
     } else {
       for (let r = Math.max(1, first); r <= lastRow; r++) {
-        const number = add("text", { class: `row${later(r)}${m.bad?.has(r) ? " bad" : ""}`, x: 24, y: at(r) + 4, "text-anchor": "end" }, String(r));
-        number.addEventListener("click", () => this.pick(r));
+        add("text", { key: r, class: `row${later(r)}${m.bad?.has(r) ? " bad" : ""}`, x: 24, y: at(r) + 4, "text-anchor": "end", onclick: () => this.pick(r) }, r);
       }
     }
     layer("present");
@@ -126,45 +125,10 @@ class Diagram {
   }
 }
 
-// renew gives an element new children, and keeps those that are equal to old ones: browsers take
-// longer to lay out and paint than to compare. A kept element keeps its listeners: elements that do
-// different things must differ in an attribute.
-function renew(box, children) {
-  let old = [...box.childNodes];
-  const gone = children.length ? old.findIndex(e => e.isEqualNode(children[0])) : 0; // scrolled out of sight
-  for (let i = 0; i < gone; i++) old.shift().remove();
-  const most = Math.min(old.length, children.length);
-  let first = 0, last = 0;
-  while (first < most && old[first].isEqualNode(children[first])) first++;
-  while (last < most - first && old.at(-1 - last).isEqualNode(children.at(-1 - last))) last++;
-  const after = old[old.length - last] ?? null;
-  old = old.slice(first, old.length - last);
-  children = children.slice(first, children.length - last);
-  children.forEach((e, i) => {
-    const was = old[i];
-    if (!was) box.insertBefore(e, after);
-    else if (e.nodeType === Node.ELEMENT_NODE && was.cloneNode().isEqualNode(e.cloneNode())) renew(was, [...e.childNodes]);
-    else was.replaceWith(e);
-  });
-  for (const e of old.slice(children.length)) e.remove();
-}
-
-// view sets what a drawing shows, if it is not the same as before: all would be laid out anew.
-function view(canvas, box) {
-  if (canvas.getAttribute("viewBox") !== box) canvas.setAttribute("viewBox", box);
-}
-
 function marker(id, d) {
   const m = svg("marker", { id, viewBox: "0 0 7 7", refX: 6.5, refY: 3.5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" });
   m.append(svg("path", { d, class: `marker ${id}` }));
   return m;
-}
-
-function svg(name, attributes = {}, ...children) {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
-  e.append(...children.filter(c => c !== undefined));
-  return e;
 }
 
 // Painting collects the events of a play, or of a recorded run, as a diagram shows them.

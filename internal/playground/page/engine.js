@@ -15,7 +15,6 @@ const Engine = (() => {
   async function start() {
     module = await WebAssembly.compile(await unpack("wasm"));
     const go = new Go();
-    go.env.GOGC = "800"; // a play holds little, and nobody is to wait for the garbage collector
     const ready = new Promise(resolve => { globalThis.dmebenchReady = resolve; });
     go.run(await WebAssembly.instantiate(module, go.importObject));
     await ready;

@@ -65,7 +65,7 @@ function render() {
   renew($("variables"), [Panels.variables(play, options, selected, hand)]);
   renew($("happened"), [Panels.happened(play, source)]);
   $("counters").textContent = Panels.counters(play.state);
-  $("story").replaceChildren(story.view(play));
+  renew($("story"), [story.view(play)]);
   $("slider").max = play.taken.length;
   $("slider").value = play.at;
   $("position").textContent = play.at < play.taken.length ? `step ${play.at} of ${play.taken.length}` : `step ${play.at}`;
@@ -73,7 +73,7 @@ function render() {
   $("next").disabled = !proposed;
   $("next").title = proposed ? `→  ${stepText(proposed)}` : "nothing is proposed";
   $("back").disabled = $("first").disabled = play.at === 0;
-  $("branches").replaceChildren(...play.branches.slice(-4).map(b =>
+  renew($("branches"), play.branches.slice(-4).map(b =>
     make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length - b.at}`)));
   document.body.dataset.hash = play.state.hash;
   document.body.dataset.steps = play.at;
@@ -159,7 +159,7 @@ async function ask(what) {
 }
 
 function fillMenus() {
-  $("algorithm").replaceChildren(...catalog.algorithms.map(a => make("option", { value: a.name }, a.name)));
+  renew($("algorithm"), catalog.algorithms.map(a => make("option", { value: a.name }, a.name)));
   const names = Object.keys(catalog.scenarios);
   const groups = [
     ["Lessons", Lessons.lessons.map(l => [`lesson:${l.id}`, l.title])],
@@ -167,8 +167,8 @@ function fillMenus() {
     ["Printed texts that are wrong", Lessons.errata.map(e => [`erratum:${e.algorithm}`, `${e.algorithm}`])],
     ["Each algorithm, shortly", names.filter(n => n.endsWith("/example")).map(n => [`scenario:${n}`, n.replace("/example", "")])],
   ];
-  $("menu").replaceChildren(make("option", { value: "" }, "choose …"),
-    ...groups.map(([label, items]) => make("optgroup", { label }, ...items.map(([value, text]) => make("option", { value }, text.length > 90 ? text.slice(0, 88) + "…" : text)))));
+  renew($("menu"), [make("option", { value: "" }, "choose …"),
+    ...groups.map(([label, items]) => make("optgroup", { label }, ...items.map(([value, text]) => make("option", { value }, text.length > 90 ? text.slice(0, 88) + "…" : text))))]);
 }
 
 const titleOf = text => (text.match(/^#\s*(.*)$/m) ?? [])[1] ?? "";
@@ -196,7 +196,7 @@ async function choose(value) {
 }
 
 function download(name, text) {
-  const a = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+  const a = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name }).create();
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 1000);
 }

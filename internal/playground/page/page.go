@@ -58,7 +58,7 @@ func open(html []byte, scenario string) []byte {
 // RenderRecording makes a page of a recorded run, in the form in which 'run --trace' writes
 // it.
 func RenderRecording(recording []byte) ([]byte, error) {
-	return render("recorded.html", "diagram.js panels.js recorded.js", map[string]string{"Recording": pack(recording)})
+	return render("recorded.html", "elements.js diagram.js panels.js recorded.js", map[string]string{"Recording": pack(recording)})
 }
 
 // render fills in a page; the scripts are concatenated in their order.
@@ -124,7 +124,7 @@ func compile(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render("page.html", "engine.js play.js diagram.js picture.js panels.js story.js main.js", map[string]string{
+	return render("page.html", "elements.js engine.js play.js diagram.js picture.js panels.js story.js main.js", map[string]string{
 		"Wasm": pack(wasm), "Source": pack(sources), "Runtime": string(runtime),
 	})
 }

@@ -1,33 +1,21 @@
 // What stands beside the picture: the story of a lesson, what has happened and the code
 // that did it, messages on their way, and what each node holds.
 
-function make(name, attributes = {}, ...children) {
-  const e = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
-    else if (value === true) e.setAttribute(key, "");
-    else if (value !== false && value !== undefined) e.setAttribute(key, value);
-  }
-  e.append(...children.filter(c => c !== null && c !== undefined));
-  return e;
-}
-
 const Panels = {
   // flights lists the messages on their way, each with what can befall it.
   flights(play, options, hand) {
     const rows = play.state.flights.slice(0, 60).map(f => {
       const may = mayDeliver(f, options);
       const kind = Math.max(0, play.info.kinds.indexOf(f.message));
-      const of = [f.kind, f.from, f.node, f.index].join();
-      return make("li", { class: may ? "" : "held" },
-        make("button", { class: `deliver k${kind % 8}`, "data-message": of, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
+      return make("li", { key: `${f.from}>${f.node}>${f.index ?? 0}`, class: may ? "" : "held" },
+        make("button", { class: `deliver k${kind % 8}`, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
         make("span", { class: "way" }, `${f.from} → ${f.node}`),
         make("span", { class: "quiet" }, f.fields ?? ""),
         options.unreliable && may ? make("span", { class: "fates" },
-          ...(f.fates ?? []).map(fate => make("button", { "data-message": of, onclick: () => hand.message(f, fate) }, fate))) : null);
+          ...(f.fates ?? []).map(fate => make("button", { onclick: () => hand.message(f, fate) }, fate))) : null);
     });
     for (const t of play.state.timers) {
-      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, "data-timer": t.timer, disabled: !t.may, onclick: () => hand.step(t) }, "timer fires"),
+      rows.push(make("li", {}, make("button", { "data-act": `timer-${t.node}`, disabled: !t.may, onclick: () => hand.step(t) }, "timer fires"),
         make("span", { class: "way" }, `node ${t.node}`), make("span", { class: "quiet" }, `${t.delay_ns / 1e6} ms`)));
     }
     const left = play.state.flights.length - 60;

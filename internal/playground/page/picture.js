@@ -3,7 +3,7 @@
 class Picture {
   constructor(box, hand) {
     this.hand = hand;
-    this.canvas = svg("svg", { class: "picture", role: "group", "aria-label": "the nodes and the messages on their way" });
+    this.canvas = svg("svg", { class: "picture", role: "group", "aria-label": "the nodes and the messages on their way" }).create();
     box.append(this.canvas);
     this.selected = 0;
     this.waits = true;
@@ -19,13 +19,11 @@ class Picture {
     [this.shape, this.quorums] = [info.shape, info.quorums];
     // A narrow screen gets a smaller drawing, not smaller letters.
     [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
-    view(this.canvas, `0 0 ${this.width} ${this.height}`);
+    this.canvas.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
-    const focus = document.activeElement?.dataset?.key;
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
       this.nodes(state, play, options), this.flights(state, options, info)];
     renew(this.canvas, [svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean)]);
-    if (focus) this.canvas.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 
   edges() {
@@ -56,9 +54,9 @@ class Picture {
     for (const node of state.nodes) {
       for (const [name, value] of node.vars) {
         if (!["HOLDER", "father", "next"].includes(name) || !/^\d+$/.test(value) || Number(value) === node.id || value === "0") continue;
-        const line = this.arrow(node.id, Number(value), this.radius + 4, "pointer", "arrow2", name === "next" ? 26 : 9);
+        const next = name === "next";
+        const line = this.arrow(node.id, Number(value), this.radius + 4, next ? "pointer next" : "pointer", "arrow2", next ? 26 : 9);
         line.append(svg("title", {}, `${name} of node ${node.id} is ${value}`));
-        if (name === "next") line.classList.add("next");
         g.append(line);
       }
     }
@@ -103,8 +101,10 @@ class Picture {
       const bad = state.concerned?.includes(node.id) ? " bad" : "";
       const e = svg("g", {
         class: `node ${node.activity}${bad}${options.cut.has(node.id) ? " cut" : ""}${node.id === this.selected ? " selected" : ""}${last?.node === node.id ? " acted" : ""}`,
-        transform: `translate(${x},${y})`, tabindex: 0, role: "button", "data-key": `node-${node.id}`, "data-node": node.id,
+        transform: `translate(${x},${y})`, tabindex: 0, role: "button", "data-node": node.id,
         "aria-label": `node ${node.id}, ${node.activity}${node.token ? ", has the token" : ""}: ${primaryAction(node, state)?.label ?? "nothing to do"}`,
+        onclick: () => this.hand.node(node),
+        onkeydown: event => { if (pressed(event)) this.hand.node(node); },
       });
       e.append(svg("circle", { r }), svg("text", { class: "id", y: r > 10 ? 6 : 4, "text-anchor": "middle" }, String(node.id)));
       if (node.activity === "down") e.append(svg("path", { class: "cross", d: `M${-r},${-r}L${r},${r}M${-r},${r}L${r},${-r}` }));
@@ -120,10 +120,6 @@ class Picture {
           svg("text", { class: "locked", x: x0 + 11, y: y0 + 11.5, "text-anchor": "middle" }, String(lock)));
       }
       e.append(svg("title", {}, `node ${node.id} is ${node.activity}`));
-      e.addEventListener("click", () => this.hand.node(node));
-      e.addEventListener("keydown", event => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); this.hand.node(node); }
-      });
       g.append(e);
     }
     return g;
@@ -143,15 +139,15 @@ class Picture {
       const width = Math.max(26, f.message.length * 6.2 + 10);
       const e = svg("g", {
         class: `flight k${kind % 8}${may ? "" : " held"}`, transform: `translate(${x},${y})`, tabindex: may ? 0 : -1, role: "button",
-        "data-key": `flight-${f.from}-${f.node}-${f.index ?? 0}`, "data-flight": `${f.from}>${f.node}>${f.index ?? 0}`,
-        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.node}: deliver`, "aria-disabled": !may,
+        key: `${f.from}>${f.node}>${f.index ?? 0}`, "data-flight": `${f.from}>${f.node}>${f.index ?? 0}`,
+        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.node}: deliver`, "aria-disabled": String(!may),
+        ...(may ? this.drag(f, [x, y]) : {}),
       });
       const near = this.place(f.node), angle = Math.atan2(near[1] - y, near[0] - x);
       e.append(svg("path", { class: "nose", d: `M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle - 0.5) * 9},${-Math.sin(angle - 0.5) * 9}M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle + 0.5) * 9},${-Math.sin(angle + 0.5) * 9}` }),
         svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
         svg("text", { y: 4, "text-anchor": "middle" }, f.message),
         svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.node}${may ? ": click to deliver" : isCut(f, options) ? ": the link is cut" : ": an earlier message of this link comes first"}`));
-      this.drag(e, f, [x, y], may);
       g.append(e);
     }
     return g;
@@ -159,33 +155,37 @@ class Picture {
 
   // drag lets a message follow the pointer; let go over its receiver, or clicked, it is
   // delivered.
-  drag(e, f, [x, y], may) {
-    let begun = null;
-    e.addEventListener("pointerdown", event => {
-      if (!may) return;
-      begun = [event.clientX, event.clientY];
-      e.setPointerCapture(event.pointerId);
-    });
-    const scale = () => this.width / this.canvas.getBoundingClientRect().width;
-    e.addEventListener("pointermove", event => {
-      if (begun) e.setAttribute("transform", `translate(${x + (event.clientX - begun[0]) * scale()},${y + (event.clientY - begun[1]) * scale()})`);
-    });
-    e.addEventListener("pointerup", event => {
-      if (!begun) return;
-      const moved = Math.hypot(event.clientX - begun[0], event.clientY - begun[1]);
-      const at = [x + (event.clientX - begun[0]) * scale(), y + (event.clientY - begun[1]) * scale()];
-      begun = null;
-      const target = this.place(f.node);
-      if (moved < 6 || Math.hypot(at[0] - target[0], at[1] - target[1]) < this.radius + 24) this.hand.message(f, "receive");
-      else e.setAttribute("transform", `translate(${x},${y})`);
-    });
-    e.addEventListener("keydown", event => {
-      if (!may || (event.key !== "Enter" && event.key !== " ")) return;
-      event.preventDefault();
-      event.stopPropagation();
-      this.hand.message(f, "receive");
-    });
+  drag(f, [x, y]) {
+    const moved = event => {
+      const scale = this.width / this.canvas.getBoundingClientRect().width;
+      return [(event.clientX - this.begun[0]) * scale, (event.clientY - this.begun[1]) * scale];
+    };
+    const move = (e, [dx, dy]) => e.setAttribute("transform", `translate(${x + dx},${y + dy})`);
+    return {
+      onpointerdown: event => {
+        this.begun = [event.clientX, event.clientY];
+        event.currentTarget.setPointerCapture(event.pointerId);
+      },
+      onpointermove: event => { if (this.begun) move(event.currentTarget, moved(event)); },
+      onpointerup: event => {
+        if (!this.begun) return;
+        const [dx, dy] = moved(event), target = this.place(f.node);
+        this.begun = null;
+        move(event.currentTarget, [0, 0]);
+        if (Math.hypot(dx, dy) < 6 || Math.hypot(x + dx - target[0], y + dy - target[1]) < this.radius + 24) this.hand.message(f, "receive");
+      },
+      onpointercancel: event => { this.begun = null; move(event.currentTarget, [0, 0]); },
+      onkeydown: event => { if (pressed(event)) this.hand.message(f, "receive"); },
+    };
   }
+}
+
+// pressed reports whether a key presses what has the focus, and keeps the event from others then.
+function pressed(event) {
+  if (event.key !== "Enter" && event.key !== " ") return false;
+  event.preventDefault();
+  event.stopPropagation();
+  return true;
 }
 
 // A message may arrive if the network says so, its turn has come, and no cut lies between.

@@ -53,7 +53,7 @@ async function showRecording() {
     for (; k >= 0 && k < events.length && events[k].at_ns <= to && rows.length < 200; k++) {
       rows.push(make("li", { class: hit === k ? "hit" : "", value: k + 1 }, make("span", { class: "quiet" }, `${(events[k].at_ns / 1e6).toFixed(3)} `), sayEvent(events[k])));
     }
-    $("events").replaceChildren(...rows);
+    renew($("events"), rows);
   }
   let hit = -1, pending = 0;
   box.addEventListener("scroll", () => { if (!pending) pending = requestAnimationFrame(() => { pending = 0; list(); }); });
