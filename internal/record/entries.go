@@ -53,6 +53,11 @@ func NewLogIn(m Memory) *Log { return &Log{kept: m} }
 // NewLog returns a log that keeps the first limit entries and counts the rest.
 func NewLog(limit int) *Log { return &Log{limit: limit} }
 
+// NewLogOf returns a log that has room for so many entries in one piece, and counts the rest.
+func NewLogOf(entries int) *Log {
+	return &Log{limit: entries, chunks: [][]Entry{make([]Entry, 0, entries)}}
+}
+
 // Add records one entry.
 func (l *Log) Add(e Entry) {
 	if l.kept.Count != nil {
@@ -63,7 +68,7 @@ func (l *Log) Add(e Entry) {
 		l.dropped++
 		return
 	}
-	if l.len%ChunkEntries == 0 {
+	if n := len(l.chunks); n == 0 || len(l.chunks[n-1]) == cap(l.chunks[n-1]) {
 		l.chunks = append(l.chunks, make([]Entry, 0, min(ChunkEntries, l.limit-l.len)))
 	}
 	last := &l.chunks[len(l.chunks)-1]
@@ -87,9 +92,17 @@ func (l *Log) Len() int { return l.len + len(l.kept.Entries()) }
 // Dropped returns the number of entries that came after the bound.
 func (l *Log) Dropped() uint64 { return l.dropped }
 
-// Chunks returns what is kept in this process, in order, in pieces of at most
-// ChunkEntries; nothing of a log that lies in memory of others.
+// Chunks returns what is kept in this process, in order, in pieces of at most ChunkEntries, or in
+// the one of NewLogOf; nothing of a log that lies in memory of others.
 func (l *Log) Chunks() [][]Entry { return l.chunks }
+
+// Entries returns the same in one piece.
+func (l *Log) Entries() []Entry {
+	if len(l.chunks) == 1 {
+		return l.chunks[0]
+	}
+	return slices.Concat(l.chunks...)
+}
 
 // Entry is what is known of one critical section. Times are nanoseconds on the
 // monotonic clock of the host (or of the simulation), with one origin for all

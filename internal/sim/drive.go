@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"dmebench/dme"
@@ -205,7 +204,7 @@ func (s *simulation) observation() measure.Observation {
 	log, collects := s.log, s.collects
 	*s = simulation{} // what looks may still hold; from here on it is memory that is needed
 	collects.end()
-	o.Entries = slices.Concat(log.Chunks()...)
+	o.Entries = log.Entries()
 	return o
 }
 

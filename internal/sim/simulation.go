@@ -75,7 +75,7 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
-		s.log = record.NewLog(min(most, maxEntries))
+		s.log = record.NewLogOf(min(most, maxEntries))
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = watch{patience: s.patience(), standing: make([]standing, n)}

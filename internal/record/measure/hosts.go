@@ -133,7 +133,8 @@ func (t *timeline) valid(h *handovers) []int64 {
 	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound() > median(h.crossed)) {
 		return nil
 	}
-	return slices.Clone(h.delays)
+	t.durations = append(t.durations[:0], h.delays...)
+	return t.durations
 }
 
 func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }

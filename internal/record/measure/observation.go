@@ -136,9 +136,8 @@ func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *ru
 		s.Messages += n
 	}
 	s.Throughput = ratio(1e9*float64(s.Entries), float64(to.At-from.At))
-	responses, waits := t.times(response), t.times(waiting)
-	s.Response = meanOf(responses[from.Exits:to.Exits])
-	s.Waiting = meanOf(waits[from.Exits:to.Exits])
+	s.Response = meanOf(t.times(t.byExit, response)[from.Exits:to.Exits])
+	s.Waiting = meanOf(t.times(t.byExit, waiting)[from.Exits:to.Exits])
 	var delays []int64
 	for i, k := range h.entered {
 		if k := uint64(k); k >= from.Exits && k < to.Exits {

@@ -78,18 +78,14 @@ func Result(o Observation) *runs.Result {
 // one, and returns what it saw of negative differences and of hand-overs.
 func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg negatives, h handovers) {
 	h = t.handovers(diedInside(o))
-	responses, waits, delays := t.times(response), t.times(waiting), t.valid(&h)
-	r.ResponseTime = quantiles(responses)
-	r.WaitingTime = quantiles(waits)
-	r.SyncDelay = quantiles(delays)
-	r.Histograms = runs.Histograms{
-		Response: histogram(responses), Waiting: histogram(waits), SyncDelay: histogram(delays),
-	}
-	cs := t.times(held)
-	r.CS = meanOf(cs)
+	neg.add(h.delays)
+	distribution := func(sample []int64) (*runs.Quantiles, string) { return quantiles(sample), histogram(sample) }
+	r.SyncDelay, r.Histograms.SyncDelay = distribution(t.valid(&h))
+	r.ResponseTime, r.Histograms.Response = distribution(neg.add(t.times(t.byExit, response)))
+	r.WaitingTime, r.Histograms.Waiting = distribution(neg.add(t.times(t.byExit, waiting)))
+	r.CS = meanOf(neg.add(t.times(t.byExit, held)))
 	if o.Job.Plan.Drive() == workload.Open {
-		late := t.times(lateness)
-		r.Lateness = quantiles(late)
+		r.Lateness = quantiles(t.times(t.byExit, lateness))
 		r.Offered = t.offered(o)
 	}
 	switch {
@@ -101,9 +97,6 @@ func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg 
 	r.THandover = meanOf(o.HandoverDelays)
 	if t := r.Delay(); t != nil && r.SyncDelay != nil {
 		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *t)
-	}
-	for _, sample := range [][]int64{responses, waits, h.delays, cs} {
-		neg.add(sample)
 	}
 	t.fillCrossing(r, o, part, &h)
 	return neg, h

@@ -21,6 +21,8 @@ type timeline struct {
 	inOrder []int32
 	byEntry []int32 // by the time of entry
 	byExit  []int32 // by the time of exit
+
+	durations []int64 // of the last call of times
 }
 
 func newTimeline(entries []record.Entry) *timeline { return newTimelineOn(entries, nil, false) }
@@ -35,13 +37,17 @@ func newTimelineOn(entries []record.Entry, c *clocks, fenced bool) *timeline {
 	}
 	// A critical section of no length comes before one that begins with it and
 	// lasts: in the other order the two would seem to overlap.
-	t.byEntry = t.sorted(func(a, b *record.Entry) int {
+	asTheyCame := make([]int32, len(t.e))
+	for i := range asTheyCame {
+		asTheyCame[i] = int32(i)
+	}
+	t.byEntry = t.sorted(asTheyCame, func(a, b *record.Entry) int {
 		return cmp.Or(cmp.Compare(a.Entered, b.Entered), cmp.Compare(a.Exited, b.Exited))
 	})
-	t.byExit = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
+	t.byExit = t.sorted(t.byEntry, func(a, b *record.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
 	t.inOrder = t.byEntry
 	if t.sure = witnessed; witnessed {
-		t.inOrder = t.sorted(func(a, b *record.Entry) int {
+		t.inOrder = t.sorted(t.byEntry, func(a, b *record.Entry) int {
 			// Readers have seen of a shared resource what the writer after them sees.
 			return cmp.Or(cmp.Compare(a.Order, b.Order), readersFirst(a, b), cmp.Compare(a.Entered, b.Entered))
 		})
@@ -59,22 +65,22 @@ func readersFirst(a, b *record.Entry) int {
 	return 1
 }
 
-// sorted returns the permutation that sorts the entries by compare. What that
-// leaves open is settled by the witness's order and then by the node, so that
+// sorted returns the permutation that sorts the entries by compare, which may be the one given. What
+// compare leaves open is settled by the witness's order and then by the node, so that
 // the permutation does not depend on the order in which the entries came.
-func (t *timeline) sorted(compare func(a, b *record.Entry) int) []int32 {
-	order := make([]int32, len(t.e))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(i, j int32) int {
+func (t *timeline) sorted(order []int32, compare func(a, b *record.Entry) int) []int32 {
+	all := func(i, j int32) int {
 		a, b := &t.e[i], &t.e[j]
 		if c := compare(a, b); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Node, b.Node),
 			cmp.Compare(a.Requested, b.Requested), cmp.Compare(i, j))
-	})
+	}
+	if !slices.IsSortedFunc(order, all) {
+		order = slices.Clone(order)
+		slices.SortFunc(order, all)
+	}
 	return order
 }
 
@@ -86,13 +92,14 @@ func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
 // exited returns the k-th entry in the order of exits.
 func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
 
-// times collects a duration of every entry on its host's clock, in the order of exits.
-func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
-	x := make([]int64, t.len())
-	for k := range x {
-		x[k] = of(&t.local[t.byExit[k]])
+// times collects a duration of every entry on its host's clock, in an order. It may be changed, and
+// is good until the next call: a new one for each would cost more than all that is computed from it.
+func (t *timeline) times(order []int32, of func(e *record.Entry) int64) []int64 {
+	t.durations = slices.Grow(t.durations[:0], t.len())
+	for _, i := range order {
+		t.durations = append(t.durations, of(&t.local[i]))
 	}
-	return x
+	return t.durations
 }
 
 func response(e *record.Entry) int64 { return e.Exited - e.Requested }

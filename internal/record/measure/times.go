@@ -78,7 +78,7 @@ func ratio(a, b float64) *float64 { return stats.Known(a / b) }
 type handovers struct {
 	delays  []int64 // in the order of entries
 	entered []int32 // which entry ends each: its position in that order
-	bounds  []int64 // on the error of each; 0 of those on one host
+	bounds  []int64 // on the error of each; 0 of those on one host; none if there is one clock
 	crossed []int64 // those between two hosts
 	unknown int     // hand-overs between hosts without a known bound: in none of the delays
 }
@@ -125,7 +125,17 @@ func (h *handovers) below() (n int) {
 // died holds when the nodes that died inside had entered, in any order: what passes between an exit
 // before that and the next entry is recovery.
 func (t *timeline) handovers(died []int64) (h handovers) {
-	waiting := t.earliestWaiting()
+	h.delays, h.entered = make([]int64, 0, t.len()), make([]int32, 0, t.len())
+	var waiting []earliest // from each entry on; rarely needed, as usually the next one has waited
+	pending := func(k int, at int64, by dme.NodeID) bool {
+		if next := t.entered(k); next.Requested < at && next.Node != by {
+			return true
+		}
+		if waiting == nil {
+			waiting = t.earliestWaiting()
+		}
+		return waiting[k].otherThan(by) < at
+	}
 	var freed int64 // when the critical section became free
 	var by int32    // through which entry
 	for k := range t.len() - 1 {
@@ -137,7 +147,7 @@ func (t *timeline) handovers(died []int64) (h handovers) {
 			continue // joins the readers inside
 		}
 		recovered := slices.ContainsFunc(died, func(at int64) bool { return at >= freed && at < next.Entered })
-		if !recovered && waiting[k+1].otherThan(t.e[by].Node) < freed {
+		if !recovered && pending(k+1, freed, t.e[by].Node) {
 			t.handOver(&h, by, k+1)
 		}
 	}
@@ -149,8 +159,10 @@ func (t *timeline) handOver(h *handovers, from int32, k int) {
 	exit, entry := &t.local[from], &t.local[t.inOrder[k]]
 	a, b := t.clocks.host(exit.Node), t.clocks.host(entry.Node)
 	if t.clocks == nil || a == b && a >= 0 {
-		h.delays, h.bounds = append(h.delays, entry.Entered-exit.Exited), append(h.bounds, 0)
-		h.entered = append(h.entered, int32(k))
+		h.delays, h.entered = append(h.delays, entry.Entered-exit.Exited), append(h.entered, int32(k))
+		if t.clocks != nil {
+			h.bounds = append(h.bounds, 0)
+		}
 		return
 	}
 	exited := t.clocks.way(a, b)(exit.Exited)

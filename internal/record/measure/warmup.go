@@ -101,7 +101,7 @@ func (t *timeline) steady(o *Observation) steady {
 	default:
 		// What comes after the end would look like a load that never settles.
 		n := sort.Search(t.len(), func(k int) bool { return t.exited(k).Exited > s.end })
-		cut, s.settled = MSER5(t.times(response)[:n])
+		cut, s.settled = MSER5(t.times(t.byExit, response)[:n])
 		s.warmup.Method = "mser-5"
 	}
 	s.warmup.Entries = uint64(cut)
@@ -217,12 +217,11 @@ func (t *timeline) series(start int64) *runs.Series {
 	s := &runs.Series{IntervalNS: interval(length)}
 	bins := int((length-1)/s.IntervalNS) + 1
 	bin := func(at int64) int { return min(max(0, int((at-start)/s.IntervalNS)), bins-1) }
-	waits := make([]int64, t.len()) // in the order of entries: those of an interval stand together
+	waits := t.times(t.byEntry, waiting) // those of an interval stand together
 	entered := make([]int, bins)
 	s.Entries, s.Waiting = make([]uint64, bins), make([]int64, bins)
-	for k, i := range t.byEntry {
+	for _, i := range t.byEntry {
 		e := &t.e[i]
-		waits[k] = waiting(&t.local[i])
 		in := bin(e.Entered)
 		entered[in]++
 		s.Entries[bin(e.Exited)]++

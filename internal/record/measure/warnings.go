@@ -46,13 +46,14 @@ type negatives struct {
 	least int64
 }
 
-func (n *negatives) add(sample []int64) {
+func (n *negatives) add(sample []int64) []int64 {
 	for _, x := range sample {
 		if x < 0 {
 			n.n++
 			n.least = min(n.least, x)
 		}
 	}
+	return sample
 }
 
 // warnings says everything that a reader of the figures ought to know, a sentence each, in a fixed
