@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"slices"
 	"sort"
 
 	"dmebench/dme"
@@ -43,8 +42,8 @@ func MSER5(values []int64) (cut int, settled bool) {
 		return 0, true
 	}
 	means := make([]float64, m)
-	for j, batch := range slices.Collect(slices.Chunk(values[:m*batchSize], batchSize)) {
-		for _, v := range batch {
+	for j := range means {
+		for _, v := range values[j*batchSize:][:batchSize] {
 			means[j] += float64(v) / batchSize
 		}
 	}
