@@ -70,68 +70,74 @@ func truncate(lines cyclic, nodes int) truncated {
 		sizes:   slices.Repeat([]int16{int16(len(lines.offsets))}, nodes),
 		loads:   make([]int16, nodes),
 	}
-	loads := t.loads               // as if the missing points that are still to come were dropped
-	shared := make([]int16, nodes) // lines of nodes through the missing point that contain the node already
+	loads := t.loads // as if the missing points that are still to come were dropped
 	table := lines.lineTable()
-	var served, points []dme.NodeID
+	var served []dme.NodeID
+	free := make([]int32, nodes) // nodes, those with the smallest loads first, from the first that stands in for none
 	for i := range loads {
 		served = t.appendLinesThrough(served[:0], dme.NodeID(i+1))
-		loads[i] = int16(len(served))
-	}
-	free := make([]int32, nodes) // nodes that stand in for none, those with the smallest loads first
-	for i := range shared {
-		shared[i] = 1 // two points are on one line; most lines are of nodes
-		free[i] = int32(i)
+		loads[i], free[i] = int16(len(served)), int32(i)
 	}
 	slices.SortStableFunc(free, func(i, j int32) int { return cmp.Compare(loads[i], loads[j]) })
+	ofNodes := func(line dme.NodeID) (count int16) { // 1 if it is a node's, 0 if it is missing too
+		if int(line) <= nodes {
+			count = 1
+		}
+		return count
+	}
 	again := make([]bool, len(t.standIn)) // the node stands in for an earlier point too
-	var candidates []int32
+	shared := make([]int16, nodes)        // of the lines of nodes through the missing point: those that contain the node already
 	for k := range t.standIn {
 		missing := dme.NodeID(nodes + 1 + k)
-		served = t.lines.appendServed(served[:0], missing)
-		own, _ := slices.BinarySearch(served, dme.NodeID(nodes+1)) // lines of nodes; the others are missing too
-		candidates = candidates[:0]
-		for _, line := range served[own:] {
-			points = t.lines.appendSet(points[:0], line)
-			for _, point := range points {
-				if int(point) > nodes {
-					break
-				}
-				shared[point-1] = 0
-				candidates = append(candidates, int32(point-1))
+		served = t.appendLinesThrough(served[:0], missing)
+		best, least := int32(-1), int64(math.MaxInt64)
+		consider := func(i int32) (cost int64) {
+			added := int64(len(served)) - int64(shared[i])
+			cost = added * (2*int64(loads[i]) + added)
+			if cost < least || cost == least && i < best {
+				best, least = i, cost
 			}
+			return cost
 		}
 		for j, node := range t.standIn[:k] {
-			candidates = append(candidates, int32(node-1))
 			point := dme.NodeID(nodes + 1 + j)
-			line := table.through(missing, point)
-			if int(line) > nodes || table.through(missing, node) == line {
-				continue // a line of nodes counts, and once: a node can be on it by itself
+			own, line := table.through(missing, node), table.through(missing, point)
+			if !again[j] {
+				shared[node-1] = ofNodes(own)
+			}
+			if ofNodes(line) == 0 || line == own {
+				continue // a line of nodes counts, and once
 			}
 			if !again[j] || t.firstBehind(node, point, func(other dme.NodeID) bool { return table.through(missing, other) == line }) {
 				shared[node-1]++
 			}
 		}
+		for _, node := range t.standIn[:k] {
+			consider(int32(node - 1))
+		}
+		// Of the nodes that stand in for none, the first that is on a line of nodes with the missing point
+		// and the first that is not are the best, unless they cost nothing: then the lowest is taken.
+		var found [2]bool
 		for _, i := range free {
-			if shared[i] == 1 && t.behind[i] == nil {
-				candidates = append(candidates, i)
-				if own > 1 {
-					break // no other costs less; with one line of nodes none costs anything, and the lowest is taken
-				}
+			if t.behind[i] != nil {
+				continue
+			}
+			shared[i] = ofNodes(table.through(missing, dme.NodeID(i+1)))
+			if !found[shared[i]] {
+				found[shared[i]] = consider(i) > 0
+			}
+			if found[0] && found[1] {
+				break
 			}
 		}
-		best := cheapest(candidates, loads, shared, own)
-		loads[best] += int16(own) - shared[best]
+		loads[best] += int16(len(served)) - shared[best]
 		t.standIn[k], again[k] = dme.NodeID(best+1), t.behind[best] != nil
-		for _, line := range served[:own] {
+		for _, line := range served {
 			if t.has(line, t.standIn[k]) { // the line has one point less
 				t.sizes[line-1]--
 			}
 		}
 		t.behind[best] = append(t.behind[best], missing)
-		for _, i := range candidates {
-			shared[i] = 1
-		}
 		for len(free) > 0 && t.behind[free[0]] != nil {
 			free = free[1:]
 		}
@@ -142,18 +148,6 @@ func truncate(lines cyclic, nodes int) truncated {
 // firstBehind reports whether point is the first on a line of those that the node stands in for.
 func (t truncated) firstBehind(node, point dme.NodeID, onLine func(dme.NodeID) bool) bool {
 	return point == t.behind[node-1][slices.IndexFunc(t.behind[node-1], func(p dme.NodeID) bool { return p == point || onLine(p) })]
-}
-
-// cheapest returns which of the nodes adds least to the sum as a stand-in, the lowest of equals.
-func cheapest(nodes []int32, loads, shared []int16, lines int) (best int32) {
-	least := int64(math.MaxInt64)
-	for _, i := range nodes {
-		added := int64(lines) - int64(shared[i])
-		if cost := added * (2*int64(loads[i]) + added); cost < least || cost == least && i < best {
-			best, least = i, cost
-		}
-	}
-	return best
 }
 
 // lineTable finds the one line through two points: every number is a difference of two elements
