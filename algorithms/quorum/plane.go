@@ -75,8 +75,10 @@ func truncate(lines cyclic, nodes int) truncated {
 	var served []dme.NodeID
 	free := make([]int32, nodes) // nodes, those with the smallest loads first, from the first that stands in for none
 	for i := range loads {
-		served = t.appendLinesThrough(served[:0], dme.NodeID(i+1))
-		loads[i], free[i] = int16(len(served)), int32(i)
+		// It is on line i+1-d (mod N) for each d in D, which is missing if d is from i+1 to i+len(standIn).
+		first, _ := slices.BinarySearch(lines.offsets, i+1)
+		last, _ := slices.BinarySearch(lines.offsets, i+1+len(t.standIn))
+		loads[i], free[i] = int16(len(lines.offsets)-(last-first)), int32(i)
 	}
 	slices.SortStableFunc(free, func(i, j int32) int { return cmp.Compare(loads[i], loads[j]) })
 	ofNodes := func(line dme.NodeID) (count int16) { // 1 if it is a node's, 0 if it is missing too
