@@ -53,10 +53,8 @@ func NewLogIn(m Memory) *Log { return &Log{kept: m} }
 // NewLog returns a log that keeps the first limit entries and counts the rest.
 func NewLog(limit int) *Log { return &Log{limit: limit} }
 
-// NewLogOf returns a log that has room for so many entries in one piece, and counts the rest.
-func NewLogOf(entries int) *Log {
-	return &Log{limit: entries, chunks: [][]Entry{make([]Entry, 0, entries)}}
-}
+// NewLogOf returns a log that has this room for entries, in one piece, and counts the rest.
+func NewLogOf(room []Entry) *Log { return &Log{limit: len(room), chunks: [][]Entry{room[:0]}} }
 
 // Add records one entry.
 func (l *Log) Add(e Entry) {

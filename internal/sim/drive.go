@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"dmebench/dme"
@@ -24,7 +25,6 @@ func (s *simulation) run() (err error) {
 		}
 	}()
 	s.build()
-	s.collects.begin(len(s.procs))
 	s.each(func(p *localprocess.Process) {
 		if p.Activity() != noderun.Down {
 			p.Start()
@@ -201,9 +201,11 @@ func (s *simulation) observation() measure.Observation {
 		}
 		o.States, o.Standstill = s.states(), losses.Standstill()
 	}
-	log, collects := s.log, s.collects
-	*s = simulation{} // what looks may still hold; from here on it is memory that is needed
-	collects.end()
+	log := s.log
+	*s = simulation{} // what looks may still hold
+	if len(o.Nodes) >= manyNodes {
+		runtime.GC() // what is measured takes the place of nodes and messages
+	}
 	o.Entries = log.Entries()
 	return o
 }

@@ -30,9 +30,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"sync"
 
 	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
@@ -92,7 +89,6 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 	if opt.Recorded != nil {
 		s.events = recording.NewLog(func() int64 { return s.now }, opt.Record)
 	}
-	defer s.collects.end()
 	if err := s.run(); err != nil {
 		if ctx.Err() == nil || !opt.Partial || !s.begun {
 			return measure.Observation{}, err
@@ -104,46 +100,4 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 		opt.Recorded(s.events.Kept())
 	}
 	return s.observation(), nil
-}
-
-// manyNodes is from how many nodes on the memory of a simulation matters more than what
-// it costs to collect garbage more often.
-const manyNodes = 100_000
-
-// large counts simulations of many nodes.
-var large largeRuns
-
-type largeRuns struct {
-	sync.Mutex
-	runs, percent int // the percentage is what to return to after them
-}
-
-func (l *largeRuns) change(by int) {
-	l.Lock()
-	defer l.Unlock()
-	if l.runs == 0 {
-		l.percent = debug.SetGCPercent(30)
-	}
-	if l.runs += by; l.runs == 0 {
-		debug.SetGCPercent(l.percent)
-	}
-}
-
-// collects has a simulation of many nodes take hardly more memory than it holds.
-type collects struct{ often bool }
-
-// begin is called when the nodes are made: before, nothing becomes garbage.
-func (c *collects) begin(nodes int) {
-	if c.often = nodes >= manyNodes; c.often {
-		large.change(1)
-	}
-}
-
-// end is called when all that can be let go has been.
-func (c *collects) end() {
-	if c.often {
-		c.often = false
-		runtime.GC()
-		large.change(-1)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/record/recording"
@@ -17,6 +18,9 @@ import (
 	"dmebench/runs"
 	"dmebench/workload"
 )
+
+// manyNodes is from how many nodes on the memory of a simulation matters.
+const manyNodes = 100_000
 
 // maxEntries bounds the memory for entries, of all nodes together.
 const maxEntries = 8 << 20
@@ -63,28 +67,28 @@ type simulation struct {
 	err    string
 	failed []int
 
-	partial  bool // it was interrupted
-	collects collects
+	partial bool // it was interrupted
 }
 
 func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: make([]localprocess.Process, n), counters: make([]noderun.Counters, n), traffic: new(noderun.Traffic), lastMove: make([]int64, n),
-		log: record.NewLog(maxEntries), status: runs.OK,
+		procs: platform.Make[localprocess.Process](n), counters: platform.Make[noderun.Counters](n), traffic: new(noderun.Traffic),
+		lastMove: platform.Make[int64](n),
+		log:      record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
-		s.log = record.NewLogOf(min(most, maxEntries))
+		s.log = record.NewLogOf(platform.Make[record.Entry](min(most, maxEntries)))
 	}
 	s.links = newLinks(job.Links(), n)
-	s.watch = watch{patience: s.patience(), standing: make([]standing, n)}
+	s.watch = watch{patience: s.patience(), standing: platform.Make[standing](n)}
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	if s.losses = newLosses(s); s.losses != nil {
 		s.asked = make([]uint64, n)
 	}
-	s.agenda.heap = make([]event, 0, n) // each has an arrival or an exit to come
+	s.agenda.heap = platform.Make[event](n)[:0] // each has an arrival or an exit to come
 	return s
 }
 

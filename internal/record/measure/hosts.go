@@ -133,8 +133,7 @@ func (t *timeline) valid(h *handovers) []int64 {
 	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound() > median(h.crossed)) {
 		return nil
 	}
-	t.durations = append(t.durations[:0], h.delays...)
-	return t.durations
+	return append(t.buffer()[:0], h.delays...)
 }
 
 func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }

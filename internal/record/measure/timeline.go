@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/record"
 )
 
@@ -22,7 +23,7 @@ type timeline struct {
 	byEntry []int32 // by the time of entry
 	byExit  []int32 // by the time of exit
 
-	durations []int64 // of the last call of times
+	durations []int64 // the buffer
 }
 
 func newTimeline(entries []record.Entry) *timeline { return newTimelineOn(entries, nil, false) }
@@ -37,7 +38,7 @@ func newTimelineOn(entries []record.Entry, c *clocks, fenced bool) *timeline {
 	}
 	// A critical section of no length comes before one that begins with it and
 	// lasts: in the other order the two would seem to overlap.
-	asTheyCame := make([]int32, len(t.e))
+	asTheyCame := platform.Make[int32](len(t.e))
 	for i := range asTheyCame {
 		asTheyCame[i] = int32(i)
 	}
@@ -92,12 +93,20 @@ func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
 // exited returns the k-th entry in the order of exits.
 func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
 
-// times collects a duration of every entry on its host's clock, in an order. It may be changed, and
-// is good until the next call: a new one for each would cost more than all that is computed from it.
+// times collects a duration of every entry on its host's clock, in an order, in the buffer.
 func (t *timeline) times(order []int32, of func(e *record.Entry) int64) []int64 {
-	t.durations = slices.Grow(t.durations[:0], t.len())
-	for _, i := range order {
-		t.durations = append(t.durations, of(&t.local[i]))
+	x := t.buffer()
+	for k, i := range order {
+		x[k] = of(&t.local[i])
+	}
+	return x
+}
+
+// buffer has room for a duration of every entry. There is one, whose contents are good until the next
+// call: new ones would cost more than all that is computed from them.
+func (t *timeline) buffer() []int64 {
+	if t.durations == nil {
+		t.durations = platform.Make[int64](t.len())
 	}
 	return t.durations
 }
