@@ -2,7 +2,7 @@ package sim
 
 import (
 	"dmebench/dme"
-	"dmebench/internal/platform"
+	"dmebench/internal/platform/hugepages"
 )
 
 // class orders the events of one instant.
@@ -119,7 +119,7 @@ func (r *ring) first() event { return r.buf[r.head] }
 
 func (r *ring) push(e event) {
 	if r.n == len(r.buf) {
-		grown := platform.Make[event](max(64, 2*len(r.buf)))
+		grown := hugepages.Make[event](max(64, 2*len(r.buf)))
 		k := copy(grown, r.buf[r.head:])
 		copy(grown[k:], r.buf[:r.head])
 		r.buf, r.head = grown, 0

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform"
+	"dmebench/internal/platform/hugepages"
 	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/record/recording"
@@ -72,23 +72,26 @@ type simulation struct {
 
 func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
+	if n >= manyNodes {
+		hugepages.Reserve(n << 10) // what belongs to a node is a little less
+	}
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: platform.Make[localprocess.Process](n), counters: platform.Make[noderun.Counters](n), traffic: new(noderun.Traffic),
-		lastMove: platform.Make[int64](n),
+		procs: hugepages.Make[localprocess.Process](n), counters: hugepages.Make[noderun.Counters](n), traffic: new(noderun.Traffic),
+		lastMove: hugepages.Make[int64](n),
 		log:      record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
-		s.log = record.NewLogOf(platform.Make[record.Entry](min(most, maxEntries)))
+		s.log = record.NewLogOf(hugepages.Make[record.Entry](min(most, maxEntries)))
 	}
 	s.links = newLinks(job.Links(), n)
-	s.watch = watch{patience: s.patience(), standing: platform.Make[standing](n)}
+	s.watch = watch{patience: s.patience(), standing: hugepages.Make[standing](n)}
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	if s.losses = newLosses(s); s.losses != nil {
 		s.asked = make([]uint64, n)
 	}
-	s.agenda.heap = platform.Make[event](n)[:0] // each has an arrival or an exit to come
+	s.agenda.heap = hugepages.Make[event](n)[:0] // each has an arrival or an exit to come
 	return s
 }
 

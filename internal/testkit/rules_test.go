@@ -98,7 +98,7 @@ var importRules = []importRule{
 	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
 	{of: []string{"internal/search/check"}, may: []string{
 		"dme", "dme/claim", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall",
-		"internal/platform/layout", "units", "runs",
+		"internal/platform/hugepages", "internal/platform/layout", "units", "runs",
 	}},
 	{of: []string{"internal/search/trace"}, may: []string{
 		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime", "internal/search/check",

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/platform"
+	"dmebench/internal/platform/hugepages"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 )
@@ -71,10 +71,10 @@ func (t *timeline) lastNode() (last dme.NodeID) {
 // all by other nodes, and of those by one of them, in O(n log n) time.
 func (t *timeline) maxBypass() (byAll, byOne uint64) {
 	most := 0
-	since := platform.Make[int32](t.len()) // firstSince
-	nth := platform.Make[int32](t.len())   // which of its node's entries it is, from 0
-	of := platform.Make[int32](t.len())    // the positions of a node's entries, one node after the other
-	first := make([]int32, t.lastNode()+2) // where they begin, by node
+	since := hugepages.Make[int32](t.len()) // firstSince
+	nth := hugepages.Make[int32](t.len())   // which of its node's entries it is, from 0
+	of := hugepages.Make[int32](t.len())    // the positions of a node's entries, one node after the other
+	first := make([]int32, t.lastNode()+2)  // where they begin, by node
 	for k, i := range t.byEntry {
 		id := t.e[i].Node
 		since[k], nth[k] = int32(t.firstSince(k)), first[id+1]

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/internal/platform"
+	"dmebench/internal/platform/hugepages"
 	"dmebench/internal/record"
 )
 
@@ -38,7 +38,7 @@ func newTimelineOn(entries []record.Entry, c *clocks, fenced bool) *timeline {
 	}
 	// A critical section of no length comes before one that begins with it and
 	// lasts: in the other order the two would seem to overlap.
-	asTheyCame := platform.Make[int32](len(t.e))
+	asTheyCame := hugepages.Make[int32](len(t.e))
 	for i := range asTheyCame {
 		asTheyCame[i] = int32(i)
 	}
@@ -106,7 +106,7 @@ func (t *timeline) times(order []int32, of func(e *record.Entry) int64) []int64 
 // call: new ones would cost more than all that is computed from them.
 func (t *timeline) buffer() []int64 {
 	if t.durations == nil {
-		t.durations = platform.Make[int64](t.len())
+		t.durations = hugepages.Make[int64](t.len())
 	}
 	return t.durations
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/dme"
-	"dmebench/internal/platform"
+	"dmebench/internal/platform/hugepages"
 	"dmebench/runs"
 	"dmebench/stats"
 )
@@ -126,7 +126,7 @@ func (h *handovers) below() (n int) {
 // died holds when the nodes that died inside had entered, in any order: what passes between an exit
 // before that and the next entry is recovery.
 func (t *timeline) handovers(died []int64) (h handovers) {
-	h.delays, h.entered = platform.Make[int64](t.len())[:0], platform.Make[int32](t.len())[:0]
+	h.delays, h.entered = hugepages.Make[int64](t.len())[:0], hugepages.Make[int32](t.len())[:0]
 	var waiting []earliest // from each entry on; rarely needed, as usually the next one has waited
 	pending := func(k int, at int64, by dme.NodeID) bool {
 		if next := t.entered(k); next.Requested < at && next.Node != by {

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/platform/hugepages"
 )
 
 // digger is one goroutine's part of a search depth first.
@@ -159,7 +160,7 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 		x.reduction, _ = x.space.NewReduction(vnet.Brief)
 	}
 	for {
-		d := &depthFirst{exhaustive: x, bits: &bitset{words: make([]atomic.Uint64, max(1, s.Bitstate/8))}}
+		d := &depthFirst{exhaustive: x, bits: &bitset{words: hugepages.Make[atomic.Uint64](max(1, int(s.Bitstate/8)))}}
 		x.hold(int(s.Bitstate))
 		d.search(ctx)
 		if x.found != nil || x.halt.Load() || x.reduction == nil || x.reduction.Extend() {

@@ -272,6 +272,7 @@ func (x *exhaustive) runTo(ctx context.Context, states uint64) bool {
 	}
 	for len(x.frontier) > 0 && !x.halt.Load() && x.count.Load() < states {
 		x.frontier = x.expandLayer(x.crew, x.frontier)
+		x.reserve(x.count.Load())
 		if len(x.frontier) > 0 {
 			x.layer.Add(1)
 		}

@@ -123,6 +123,7 @@ func hashVector(v []uint32) uint32 {
 func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
 	if 4*(g.states.len()+1) > 3*len(g.index) {
 		old := g.index
+		g.reserve(uint64(len(old)))
 		g.index = make([]uint64, 2*len(old))
 		for _, e := range old {
 			if e != 0 {

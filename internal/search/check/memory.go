@@ -5,7 +5,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+
+	"dmebench/internal/platform/hugepages"
 )
 
 type Bytes int64
@@ -58,4 +61,16 @@ func (a *account) hold(bytes int) bool {
 	}
 	a.spent.Store(true)
 	return false
+}
+
+// manyStates is from how many states on a search reserves memory.
+const manyStates = 1 << 16
+
+var reserved sync.Once
+
+// reserve has what a search of many states still adds lie in huge pages: it is looked up at random.
+func (s *Search) reserve(states uint64) {
+	if states >= manyStates {
+		reserved.Do(func() { hugepages.Reserve(int(min(s.Memory/4, 1<<30))) })
+	}
 }

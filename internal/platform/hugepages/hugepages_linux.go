@@ -1,6 +1,8 @@
-package platform
+// Package hugepages gives large slices memory that is mapped 2 MiB at a time, where there is such.
+package hugepages
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,4 +22,13 @@ func Make[T any](length int) []T {
 		_ = unix.Madvise(pages, unix.MADV_HUGEPAGE) // without them it only takes longer
 	}
 	return s
+}
+
+// Reserve has what is allocated next lie in huge pages, so many bytes of it. It takes no memory:
+// what was never written to is given back, and the place stays with the program.
+func Reserve(bytes int) {
+	if bytes > hugePage {
+		Make[byte](bytes)
+		runtime.GC()
+	}
 }
