@@ -94,7 +94,7 @@ func treeOf(edges []Edge, nodes int, root dme.NodeID) [][2]float64 {
 	var visit func(id, from dme.NodeID, depth float64) (across float64)
 	visit = func(id, from dme.NodeID, depth float64) (across float64) {
 		if seen++; seen > nodes {
-			return 0 // there is a circle
+			return 0 // there is a cycle
 		}
 		var children []float64
 		for _, child := range neighbours[id] {

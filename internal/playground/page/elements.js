@@ -1,5 +1,5 @@
 // What the page shows is described anew after each change, and the browser is told only what differs:
-// to make elements takes it much longer than to compare descriptions.
+// making elements takes it longer than comparing descriptions.
 class Description {
   constructor(space, name, attributes, text) {
     this.space = space;
