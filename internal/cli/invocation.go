@@ -109,7 +109,7 @@ func takesValue(f cli.Flag) bool {
 // 'run ALGORITHM'. If the flag can be repeated there may be several arguments.
 var argumentFlags = map[string]string{
 	"run": "algorithm", "check": "algorithm", "validate": "algorithm",
-	"sweep": "file", "report": "file", "export": "file", "rank": "file", "trace": "file",
+	"sweep": "file", "report": "file", "export": "file", "rank": "file", "trace": "file", "playground": "file",
 	"list": "name", "algorithms": "name",
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -30,12 +31,13 @@ func (p *program) playgroundCommand() *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			var text []byte
-			if file := c.String("file"); file != "" {
-				name := file
-				if !isFile(file) {
-					file = ""
+			if name, file := c.String("file"), c.String("file"); name != "" {
+				in, err := os.Open(name)
+				if err != nil {
+					file = "" // the name is that of a built-in one, or of none
 				}
-				s, _, err := p.scenario(name, file, nil)
+				defer in.Close()
+				s, _, err := p.scenario(name, file, in)
 				if err != nil {
 					return err
 				}

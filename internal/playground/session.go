@@ -69,8 +69,7 @@ func (c *Catalog) readFile(name string) ([]byte, error) {
 	return nil, fmt.Errorf("there is no file %s here: choose another value of the option", name)
 }
 
-// open begins a play with the text of a scenario, whose commands become the steps that
-// are proposed; none has been taken.
+// open begins a play of a scenario, whose commands become the steps that are proposed.
 func (s *Session) open(text string) (opened answer, err error) {
 	scenario, err := trace.Parse("play", []byte(text))
 	if err != nil {
@@ -134,8 +133,7 @@ func (s *Session) do(steps []vnet.Step) error {
 	return nil
 }
 
-// goTo plays the first k steps again: a node is deterministic, so that this is the
-// same state as before.
+// goTo plays the first k steps again: nodes are deterministic, so the state is as it was then.
 func (s *Session) goTo(k int) error {
 	if k < 0 || k > len(s.steps) {
 		return fmt.Errorf("there are %d steps, not %d", len(s.steps), k)
