@@ -458,11 +458,7 @@ func randomPlays(t *testing.T, a *dme.Algorithm, nodes int) (plays [][]vnet.Step
 	for seed := range many {
 		n, rng := vnet.New(model), rand.New(rand.NewPCG(seed, 1))
 		var steps []vnet.Step
-		for range 40 {
-			enabled := n.Enabled(nil)
-			if len(enabled) == 0 {
-				break
-			}
+		for enabled := n.Enabled(nil); len(enabled) > 0 && len(steps) < 40 && n.Violation == nil; enabled = n.Enabled(nil) {
 			x := enabled[rng.IntN(len(enabled))]
 			n.Take(x)
 			steps = append(steps, x)
