@@ -2,6 +2,7 @@
 const $ = id => document.getElementById(id);
 
 let play, picture, diagram, catalog, source, story, painting, timer = 0, redraw = 0, selected = 0;
+const due = []; // drawings, one for each of the next frames
 const options = { anyOrder: false, unreliable: false, faults: false, waits: true, cut: new Set() };
 
 const hand = {
@@ -10,14 +11,14 @@ const hand = {
     selected = picture.selected = node.id;
     const action = primaryAction(node, play.state);
     if (action) attempt(() => play.do(action.step));
-    else render();
+    else show();
   },
   message(f, kind) { attempt(() => play.do({ ...f, kind: kind === "receive" ? f.kind : kind })); },
   step(step) { attempt(() => play.do(step)); },
   // cut parts a node from all others, or lets it back: what is between them waits.
   cut(id) {
     if (!options.cut.delete(id)) options.cut.add(id);
-    render();
+    show();
   },
 };
 
@@ -31,13 +32,26 @@ function alertOf(error) {
   $("alert").hidden = false;
 }
 
-// changed is told of every change of the play; what is drawn is drawn once in a frame.
+// changed is told of every change of the play.
 function changed(how) {
   if (how === "open" || !painting || painting.rows !== play.taken || how === "go") paintAnew();
   else for (let k = painting.painted; k < play.taken.length; k++) paintStep(k);
   if (painting.painted > play.taken.length) paintAnew();
   if (how === "open") selected = picture.selected = 0;
-  if (!redraw) redraw = requestAnimationFrame(() => { redraw = 0; render(); });
+  show();
+}
+
+// show draws what has changed: first the picture, and in the frames that follow what stands
+// beside it, so that no frame is late.
+function show(drawings = [drawPicture, drawDiagram, drawPanels]) {
+  for (const draw of drawings) if (!due.includes(draw)) due.push(draw);
+  if (!redraw) redraw = requestAnimationFrame(frame);
+}
+
+function frame() {
+  const draw = due.shift();
+  redraw = due.length ? requestAnimationFrame(frame) : 0;
+  draw();
 }
 
 function paintAnew() {
@@ -56,16 +70,9 @@ function paintStep(k) {
   painting.tail = play.taken[k];
 }
 
-function render() {
-  if (painting.tail && painting.tail !== play.taken[painting.painted - 1]) paintAnew();
+function drawPicture() {
   picture.show(play, options);
-  painting.bad = play.state.property ? new Set([play.at]) : null;
-  diagram.show(painting, play.at);
-  renew($("flights"), [Panels.flights(play, options, hand)]);
-  renew($("variables"), [Panels.variables(play, options, selected, hand)]);
-  renew($("happened"), [Panels.happened(play, source)]);
   $("counters").textContent = Panels.counters(play.state);
-  renew($("story"), [story.view(play)]);
   $("slider").max = play.taken.length;
   $("slider").value = play.at;
   $("position").textContent = play.at < play.taken.length ? `step ${play.at} of ${play.taken.length}` : `step ${play.at}`;
@@ -73,10 +80,23 @@ function render() {
   $("next").disabled = !proposed;
   $("next").title = proposed ? `→  ${stepText(proposed)}` : "nothing is proposed";
   $("back").disabled = $("first").disabled = play.at === 0;
-  renew($("branches"), play.branches.slice(-4).map(b =>
-    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length - b.at}`)));
   document.body.dataset.hash = play.state.hash;
   document.body.dataset.steps = play.at;
+}
+
+function drawDiagram() {
+  if (painting.tail && painting.tail !== play.taken[painting.painted - 1]) paintAnew();
+  painting.bad = play.state.property ? new Set([play.at]) : null;
+  diagram.show(painting, play.at);
+}
+
+function drawPanels() {
+  renew($("flights"), [Panels.flights(play, options, hand)]);
+  renew($("variables"), [Panels.variables(play, options, selected, hand)]);
+  renew($("happened"), [Panels.happened(play, source)]);
+  renew($("story"), [story.view(play)]);
+  renew($("branches"), play.branches.slice(-4).map(b =>
+    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.taken.length - b.at}`)));
   document.title = `${play.info.title} — dmebench playground`;
 }
 
@@ -119,7 +139,6 @@ function open(text, name) {
       unreliable: play.script.some(s => ["lose", "copy"].includes(s.step.kind)),
       faults: play.script.some(s => ["crash", "restart", "join", "depart"].includes(s.step.kind)),
     });
-    render();
   });
 }
 
@@ -222,7 +241,7 @@ function listen() {
     run();
   });
   for (const [id, name] of [["any-order", "anyOrder"], ["unreliable", "unreliable"], ["faults", "faults"], ["waits", "waits"]]) {
-    $(id).addEventListener("change", () => { options[name] = $(id).checked; render(); });
+    $(id).addEventListener("change", () => { options[name] = $(id).checked; show(); });
   }
   for (const button of $("questions").querySelectorAll("[data-for]")) button.addEventListener("click", () => ask(button.dataset.for));
   $("end").addEventListener("click", () => Engine.stop());
@@ -274,7 +293,7 @@ async function begin() {
   const opened = $("opened").textContent.trim();
   if (opened) open(JSON.parse(opened), "found");
   else if (!await fromHash()) await choose(`lesson:${Lessons.lessons[0].id}`);
-  document.body.classList.add("ready");
+  show([() => document.body.classList.add("ready")]);
 }
 
 begin();

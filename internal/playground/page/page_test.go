@@ -57,8 +57,8 @@ const until = `await new Promise(resolve => { const look = () => (%s) ? resolve(
 
 var ready = fmt.Sprintf(until, `document.body?.classList.contains("ready")`)
 
-// drawn waits until what has changed is drawn.
-const drawn = `await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`
+// drawn waits until what has changed is drawn, which takes three frames.
+const drawn = `(async () => { for (let k = 0; k < 4; k++) await new Promise(requestAnimationFrame); })()`
 
 // A hand that clicks nodes and messages comes to the deadlock of the literal text, as its
 // lesson says, and with the repaired text the member that is passed is told FAILED, and
@@ -213,7 +213,7 @@ const randomHand = `await (async () => {
 	setRules({ anyOrder: true, unreliable: true, faults: true });
 	let drawn = 7;
 	for (let k = 0; k < 80; k++) {
-		render();
+		for (const draw of [drawPicture, drawDiagram, drawPanels]) draw();
 		const offered = [...document.querySelectorAll("[data-node], #flights button, #variables button, #next, #back, #random, #branches button")]
 			.filter(e => !e.disabled && e.getAttribute("aria-disabled") !== "true");
 		drawn = (drawn * 1103515245 + 12345) & 0x7fffffff;

@@ -109,7 +109,7 @@ class Story {
     const shown = this.answered.has(p.text);
     return make("div", { class: "question" }, make("p", {}, make("b", {}, "Question: "), p.text),
       shown ? make("p", { class: "answer" }, p.answer)
-        : make("button", { onclick: () => { this.answered.add(p.text); render(); } }, "Show the answer"));
+        : make("button", { onclick: () => { this.answered.add(p.text); show(); } }, "Show the answer"));
   }
 }
 

@@ -124,9 +124,11 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 		stderr.Close()
 		return nil, fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
 	}
+	x.mu.Lock() // a look that comes at once waits for the timer that it sets
 	x.timer = time.AfterFunc(x.Settle, x.look)
 	x.overdue = time.AfterFunc(x.Answer, x.remind)
 	x.overdue.Stop()
+	x.mu.Unlock()
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
