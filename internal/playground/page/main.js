@@ -294,6 +294,8 @@ async function begin() {
   if (opened) open(JSON.parse(opened), "found");
   else if (!await fromHash()) await choose(`lesson:${Lessons.lessons[0].id}`);
   show([() => document.body.classList.add("ready")]);
+  // The browser compiles what a play needs, and does so where it is in nobody's way.
+  Engine.search(Object.values(catalog.scenarios).map(text => ({ do: "open", text }))).catch(() => {});
 }
 
 begin();
