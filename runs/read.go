@@ -18,9 +18,9 @@ import (
 var ErrNone = errors.New("there are no results")
 
 // Read reads the results at path: the folder of an experiment, for its latest sweep, or of one
-// sweep; a store, perhaps compressed by gzip; a single result, as 'run --out' writes it; or a
-// folder of such files, of which those of one cell are its repetitions, in the order of their
-// names.
+// sweep; a folder in which there is one such folder; a store, perhaps compressed by gzip; a single
+// result, as 'run --out' writes it; or a folder of such files, of which those of one cell are its
+// repetitions, in the order of their names.
 //
 // It changes nothing, and may read while a sweep goes on. A line of a store, or a file beside
 // others, that is not a result is left out and named in Damaged: figures that silently lack one
@@ -52,8 +52,14 @@ func Read(path string) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the results in %s: %w", path, err)
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w; %s", path, ErrNone, below(path))
+	switch sweeps := below(path); {
+	case len(files) > 0:
+	case len(sweeps) == 1:
+		return Read(sweeps[0])
+	case len(sweeps) > 1:
+		return nil, fmt.Errorf("%s: %w; name one of %s", path, ErrNone, strings.Join(sweeps, ", "))
+	default:
+		return nil, fmt.Errorf("%s: %w; name a folder that 'dmebench sweep' has made, such as results/quickstart", path, ErrNone)
 	}
 	slices.Sort(files)
 	for i, name := range files {
@@ -68,19 +74,15 @@ const maxResult = 64 << 20
 
 var errTooLong = fmt.Errorf("not a result: it has more than %d bytes", maxResult)
 
-func below(dir string) string {
-	var names []string
+func below(dir string) (sweeps []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if storeIn(name) != "" || storeIn(filepath.Join(name, "latest")) != "" {
-			names = append(names, name)
+			sweeps = append(sweeps, name)
 		}
 	}
-	if len(names) == 0 {
-		return "name a folder that 'dmebench sweep' has made, such as results/quickstart"
-	}
-	return "name one of " + strings.Join(names, ", ")
+	return sweeps
 }
 
 // Name says which results these are: the folder of a sweep, or the path.

@@ -262,10 +262,14 @@ func TestWaysToASweep(t *testing.T) {
 			t.Errorf("%s: %q, %+v", path, set.Name(), set.Runs)
 		}
 	}
-	for _, path := range []string{dated, filepath.Join(out, "small"), filepath.Join(out, "small", "latest"), store.Path} {
+	for _, path := range []string{dated, out, filepath.Join(out, "small"), filepath.Join(out, "small", "latest"), store.Path} {
 		check(path, dated)
 	}
-	if _, err := runs.Read(out); err == nil || !strings.Contains(err.Error(), "; name one of "+filepath.Join(out, "small")) {
+	if err := os.Mkdir(filepath.Join(out, "other"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(out, "other", runs.StoreName), "")
+	if _, err := runs.Read(out); err == nil || !strings.Contains(err.Error(), "; name one of "+filepath.Join(out, "other")) {
 		t.Errorf("%v", err)
 	}
 
