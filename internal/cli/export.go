@@ -153,15 +153,17 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 		missing, err = export.Entries(w, runs)
 		return err
 	}
+	var err error
 	if out == "" {
-		if err := write(p.stdout); err != nil {
-			return failWith(Data, err)
-		}
-	} else {
-		if err := fileio.Stream(out, write); err != nil {
-			return failWith(CantCreate, fmt.Errorf("--out %s: %w", out, err))
-		}
+		err = write(p.stdout)
+	} else if err = fileio.Stream(out, write); err == nil {
 		fmt.Fprintln(p.stdout, out)
+	}
+	switch {
+	case errors.Is(err, export.ErrNoEntries):
+		return failWith(Data, err)
+	case err != nil:
+		return failWith(CantCreate, fmt.Errorf("cannot write the export: %w", err))
 	}
 	if missing > 0 {
 		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs keep no records of their critical sections; "+

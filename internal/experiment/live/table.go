@@ -207,7 +207,7 @@ func tableOf(labels []string, sizes []int, sums map[sum]Cell, longest int) *layo
 	return t
 }
 
-// String says where the run stands: "120 of 350 entries, 4100 CS/s, waited p99 2 ms".
+// String says where the run stands: "120 of 350 entries, 4,100 CS/s, waited p99 2 ms".
 func (r Reading) String() string {
 	var parts []string
 	switch {
@@ -217,7 +217,7 @@ func (r Reading) String() string {
 		parts = append(parts, fmt.Sprintf("%d entries", r.Entries))
 	}
 	if r.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.4g CS/s", r.Rate))
+		parts = append(parts, units.Number(r.Rate)+" CS/s")
 	}
 	if r.P99 > 0 {
 		parts = append(parts, "waited p99 "+units.Time(float64(r.P99)))

@@ -40,7 +40,7 @@ func linesOf(b *Board, style layout.Style, high int) (lines []string) {
 func TestLines(t *testing.T) {
 	b := boardOf(2)
 	want := `small: 1 of 8 runs, about 1m30s left
-algorithm-2, 7 nodes: 120 of 700 entries, 4100 CS/s, waited p99 2 ms
+algorithm-2, 7 nodes: 120 of 700 entries, 4,100 CS/s, waited p99 2 ms
 algorithm    N=3   N=7
 algorithm-1  1/2?  0/2
 algorithm-2  0/2   0/2

@@ -183,7 +183,7 @@ func (r *Reading) describe(width int) string {
 		parts = append(parts, fmt.Sprintf("%.1fs left", r.Left.Seconds()))
 	}
 	if r.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.4g CS/s", r.Rate))
+		parts = append(parts, units.Number(r.Rate)+" CS/s")
 	}
 	if r.P99 > 0 {
 		parts = append(parts, fmt.Sprintf("waited p50 %s p99 %s", short(r.P50), short(r.P99)))

@@ -35,7 +35,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 			name = ""
 		}
 	}
-	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network, r.Workload, r.Seed)
+	line("run", "%s, %s over %s, workload %s, seed %d", r.Algorithm, units.Counted(r.Nodes, "node"), network, r.Workload, r.Seed)
 	status := string(r.Status)
 	if r.Partial {
 		status += ", partial: interrupted before its end"
@@ -43,13 +43,13 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	line("status", "%s", status)
 	line("entries", "%d of %d requests", r.Entries, r.Requests)
 	if r.Messages.PerCS != nil {
-		line("messages per CS", "%.4g  (%s)", *r.Messages.PerCS, kinds(r))
+		line("messages per CS", "%s%s", units.Number(*r.Messages.PerCS), kinds(r))
 	}
 	if len(r.Messages.PerEntry) > 0 {
 		line("messages of an entry", "%s", perEntry(r.Messages.PerEntry))
 	}
 	if r.Throughput != nil {
-		line("throughput", "%.4g CS/s", *r.Throughput)
+		line("throughput", "%s CS/s", units.Number(*r.Throughput))
 	}
 	known := func(name, text string) {
 		if text != "" {
@@ -164,7 +164,10 @@ func kinds(r *runs.Result) string {
 			parts = append(parts, fmt.Sprintf("%s %d", kind, n))
 		}
 	}
-	return strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, ", ") + ")"
 }
 
 func perEntry(h map[string]uint64) string {

@@ -12,6 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // What the links of a search are by.
@@ -389,7 +390,7 @@ func (x *Result) rate(what string) string {
 		return ""
 	}
 	elapsed := time.Duration(x.ElapsedS * float64(time.Second)).Round(time.Millisecond)
-	return fmt.Sprintf(" (%v, %.3g %s/s with %d workers)", elapsed, *x.PerSecond, what, x.Workers)
+	return fmt.Sprintf(" (%v, %s %s/s with %d workers)", elapsed, units.Number(*x.PerSecond), what, x.Workers)
 }
 
 // proof describes a search for liveness that found nothing.
