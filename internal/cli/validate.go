@@ -216,6 +216,7 @@ func (p *program) tally() func(done, planned int, what string) {
 		if planning {
 			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
 		}
+		text = strings.TrimSuffix(text, ": ")
 		if onTerminal {
 			fmt.Fprintf(p.stderr, "\r\x1b[K%s", layout.Cut(text, layout.StyleOf(p.stderr).Width))
 			if done == planned && !planning {
