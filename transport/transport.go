@@ -39,8 +39,9 @@ type Transport interface {
 	Send(from, to dme.NodeID, frame []byte) error
 
 	// Flush hands everything that Send has queued to the network, as far as the network takes it
-	// at once. Frames sent from inside Handler.Frame need no Flush: the transport flushes after
-	// each batch of at most MaxBatch frames that it delivers.
+	// at once; many frames may be handed over by another goroutine, once Flush has returned.
+	// Frames sent from inside Handler.Frame need no Flush: the transport flushes after each
+	// batch of at most MaxBatch frames that it delivers.
 	Flush() error
 
 	// Close stops delivery, sends what is queued as far as the peers take it

@@ -43,6 +43,7 @@ type link struct {
 	gone     bool   // the connection is no more: everything is dropped
 	dirty    bool   // in that list
 	queue    []byte // frames that wait
+	frames   int    // how many these are
 	spare    []byte // the other buffer, if it is not being written
 	inFlight int    // bytes being written
 	cause    error  // why the connection broke, where a write noticed
@@ -92,6 +93,7 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 		return l.t.life.Top().Full(l.to, queued, l.backlog)
 	}
 	l.queue = peers.AppendFrame(l.queue, from, to, body)
+	l.frames++
 	l.counters.Frames++
 	if l.phase == idle && !l.dirty {
 		// Within the lock, so that a goroutine that sees dirty also finds the link in the list: a
@@ -215,12 +217,21 @@ const (
 	// while it wrote: a socket's reader must get back to reading.
 	inlineRounds = 4
 
-	keptQueue = 1 << 20
+	// bulk is how many frames a goroutine that flushes does not write itself: more will come, and
+	// what it queues while another one writes leaves in larger writes.
+	bulk = transport.MaxBatch / 2
+
+	keptQueue = 4 << 20
 )
 
 func (l *link) flush() {
 	l.mu.Lock()
 	l.dirty = false
+	if l.frames >= bulk && l.phase == idle && !l.gone {
+		l.phase = writing
+		l.drains.Add(1)
+		go l.drain()
+	}
 	l.writeQueue()
 }
 
@@ -281,7 +292,7 @@ func (l *link) drain() {
 }
 
 func (l *link) take() {
-	l.out, l.outBuf = l.queue, l.queue
+	l.out, l.outBuf, l.frames = l.queue, l.queue, 0
 	l.queue, l.spare = l.spare[:0], nil
 	l.inFlight = len(l.out)
 }

@@ -237,7 +237,7 @@ func (t *Transport) firstUse(p *process) (*link, error) {
 	})
 }
 
-// Flush writes what is queued as far as the sockets take it at once.
+// Flush writes what is queued as far as the sockets take it at once, or has a goroutine begin to.
 func (t *Transport) Flush() error {
 	if t.life.Closing() {
 		return t.life.Closed()
