@@ -62,10 +62,13 @@ func known() run.Catalog {
 	)
 }
 
+// A server may be busy for seconds, and be started again.
+var patiently = []natsgo.Option{natsgo.Timeout(time.Minute), natsgo.MaxReconnects(-1), natsgo.ReconnectWait(50 * time.Millisecond)}
+
 func serveTest() int {
 	var cores int
 	fmt.Sscan(os.Getenv(coresKey), &cores)
-	c, err := natsgo.Connect(os.Getenv(urlKey), natsgo.MaxReconnects(-1), natsgo.ReconnectWait(50*time.Millisecond))
+	c, err := natsgo.Connect(os.Getenv(urlKey), patiently...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -182,7 +185,7 @@ func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.port
 
 func (b *broker) connect() *natsgo.Conn {
 	b.t.Helper()
-	c, err := natsgo.Connect(b.url(), natsgo.MaxReconnects(-1), natsgo.ReconnectWait(50*time.Millisecond))
+	c, err := natsgo.Connect(b.url(), patiently...)
 	if err != nil {
 		b.t.Fatal(err)
 	}
