@@ -79,7 +79,7 @@ type bareNATS struct {
 }
 
 func openBareNATS(o *order, receive receiver) (endpoint, error) {
-	conn, err := natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token))
+	conn, err := natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token), natsgo.Timeout(startTimeout))
 	if err != nil {
 		return nil, err
 	}
