@@ -2,7 +2,8 @@
 const $ = id => document.getElementById(id);
 
 let play, picture, diagram, catalog, source, story, painting, timer = 0, redraw = 0, selected = 0;
-const due = []; // drawings, one for each of the next frames
+const due = []; // drawings, of the next frames
+let pictured = false; // the frame before drew the picture
 const options = { anyOrder: false, unreliable: false, faults: false, waits: true, cut: new Set() };
 
 const hand = {
@@ -41,17 +42,23 @@ function changed(how) {
   show();
 }
 
-// show draws what has changed: first the picture, and in the frames that follow what stands
+// show draws what has changed: in the next frame the picture, in those that follow what stands
 // beside it, so that no frame is late.
 function show(drawings = [drawPicture, drawDiagram, drawPanels]) {
-  for (const draw of drawings) if (!due.includes(draw)) due.push(draw);
+  for (const draw of drawings) {
+    if (due.includes(draw)) continue;
+    if (draw === drawPicture) due.unshift(draw);
+    else due.push(draw);
+  }
   if (!redraw) redraw = requestAnimationFrame(frame);
 }
 
+// frame draws one thing; where the picture changes in each frame, another one with it.
 function frame() {
-  const draw = due.shift();
+  const drawings = due.splice(0, pictured && due[0] === drawPicture ? 2 : 1);
+  pictured = drawings[0] === drawPicture;
   redraw = due.length ? requestAnimationFrame(frame) : 0;
-  draw();
+  for (const draw of drawings) draw();
 }
 
 function paintAnew() {

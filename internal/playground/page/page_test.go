@@ -193,6 +193,24 @@ func TestBackAndForward(t *testing.T) {
 	}
 }
 
+// The picture shows a step in the next frame, and the diagram soon, also while steps go on.
+func TestPictureComesFirst(t *testing.T) {
+	testkit.TakesLong(t)
+	b := opened(t, "", "open=scenario:maekawa/section-5")
+	late := b.Eval(`(async () => {
+		const late = [];
+		for (let k = 0; k < 12; k++) {
+			play.next();
+			await new Promise(requestAnimationFrame);
+			if ($("position").textContent !== "step " + play.at || play.at - diagram.now > 3) late.push(play.at);
+		}
+		return late.join();
+	})()`)
+	if late != "" {
+		t.Errorf("steps %s are drawn late", late)
+	}
+}
+
 // Whatever the page offers is possible, in any order.
 func TestRandomHand(t *testing.T) {
 	testkit.TakesLong(t)
