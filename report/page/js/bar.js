@@ -24,12 +24,11 @@ function chips() {
     onclick: (e) => {
       if (e.detail > 1) return;
       before = state.hidden;
-      setTimeout(() => (before = undefined), 700);
       if (e.shiftKey) alone(i, before);
       else toggle(i);
       highlight(i);
     },
-    ondblclick: () => alone(i, before ?? state.hidden),
+    ondblclick: () => alone(i, before),
     onpointerenter: () => highlight(i), onpointerleave: () => highlight(-1), onfocus: () => highlight(i), onblur: () => highlight(-1),
   }, markOf(i), el("bdi", {}, l.name)));
   return el("div", { class: "chips", role: "group", "aria-label": "Algorithms" }, all);
