@@ -111,8 +111,14 @@ type Store struct {
 	// is lost.
 	Quick bool
 
-	file *os.File
-	size int64 // of the whole lines
+	file *os.File // nil if nothing is kept
+	size int64    // of the whole lines
+}
+
+// NewStore begins a store of which nothing is kept: its results are in memory.
+func NewStore(h Header) *Store {
+	h.SchemaVersion = SchemaVersion
+	return &Store{Set: Set{Header: h}}
 }
 
 // CreateStore begins a store. There must be no file at path yet.
@@ -156,6 +162,10 @@ func OpenStore(path string) (*Store, error) {
 // Append adds a run. Records of critical sections that its result has go into a file
 // beside the store's before that, and are no longer in memory afterwards.
 func (s *Store) Append(r Run) error {
+	if s.file == nil {
+		s.put(r)
+		return nil
+	}
 	r.Sections = sectionsOf(s.Path, r)
 	if r.Result.Sections != nil {
 		if err := writeSections(r.Sections, r.Result.Sections); err != nil {

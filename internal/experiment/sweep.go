@@ -140,18 +140,10 @@ const longPlanning = 2 * time.Second
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
-	s := Summary{Counts: make(map[runs.Status]int), outcomes: make(map[runs.Outcome]bool)}
-	planning := time.AfterFunc(longPlanning, func() {
-		if opt.Interactive {
-			fmt.Fprintln(opt.Progress, "planning: each combination is prepared, to see whether it can run …")
-		}
-	})
-	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return file.expand(opt) })
-	planning.Stop()
+	plan, s, err := file.plan(ctx, opt)
 	if err != nil {
 		return s, err
 	}
-	s.Planned = len(plan.Cells)
 	root := filepath.Join(opt.Out, file.Name)
 	if opt.DryRun {
 		there, _, err := previous(root, plan, opt)
@@ -183,13 +175,40 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	defer store.Close()
 	s.Dir = filepath.Dir(store.Path)
 	todo := s.missing(plan, &store.Set)
-	for _, line := range plan.LeftOut {
-		fmt.Fprintln(opt.Progress, "left out:", line)
-	}
-	progress := newProgress(plan, &store.Set, todo, &s, opt)
-	defer progress.end()
-	err = carryOut(ctx, store, todo, &s, progress, opt)
+	err = carryOut(ctx, plan, store, todo, &s, opt)
 	return s, err
+}
+
+// Measure carries out an experiment whose results are not kept, nor anything else on the disk.
+func Measure(ctx context.Context, file File, opt Options) (*runs.Set, error) {
+	opt = opt.withDefaults()
+	plan, s, err := file.plan(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	store := runs.NewStore(plan.header(opt.Now(), opt.Environment))
+	if err := carryOut(ctx, plan, store, plan.Cells, &s, opt); err != nil {
+		return nil, err
+	}
+	if s.Interrupted {
+		return nil, ctx.Err()
+	}
+	return &store.Set, nil
+}
+
+func (f File) plan(ctx context.Context, opt Options) (*Plan, Summary, error) {
+	s := Summary{Counts: make(map[runs.Status]int), outcomes: make(map[runs.Outcome]bool)}
+	planning := time.AfterFunc(longPlanning, func() {
+		if opt.Interactive {
+			fmt.Fprintln(opt.Progress, "planning: each combination is prepared, to see whether it can run …")
+		}
+	})
+	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return f.expand(opt) })
+	planning.Stop()
+	if err == nil {
+		s.Planned = len(plan.Cells)
+	}
+	return plan, s, err
 }
 
 // missing returns the cells without result, or a failed one, and counts the others.
@@ -209,7 +228,12 @@ func (s *Summary) missing(plan *Plan, there *runs.Set) []Cell {
 	return todo
 }
 
-func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, progress *progress, opt Options) error {
+func carryOut(ctx context.Context, plan *Plan, store *runs.Store, todo []Cell, s *Summary, opt Options) error {
+	for _, line := range plan.LeftOut {
+		fmt.Fprintln(opt.Progress, "left out:", line)
+	}
+	progress := newProgress(plan, &store.Set, todo, s, opt)
+	defer progress.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var next func(context.Context) (*runs.Result, error)

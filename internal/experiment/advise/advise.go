@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -232,11 +231,6 @@ func (a *Advice) hops() float64 {
 }
 
 func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
-	dir, err := os.MkdirTemp("", "dmebench-advise-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	s, q := a.spec(names[0]), &a.Question
 	file, err := experiment.Matrix(runs.Experiment{
 		Name: "advise", Algorithms: experiment.Entries(names), Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{runs.Sim}),
@@ -247,8 +241,8 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*ru
 		return nil, err
 	}
 	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
-	summary, err := experiment.Sweep(ctx, file, experiment.Options{
-		Out: dir, Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
+	return experiment.Measure(ctx, file, experiment.Options{
+		Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
 		Environment: map[string]string{},
 		Elsewhere: func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 			select {
@@ -264,11 +258,4 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*ru
 			return sim.Run(ctx, job)
 		},
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case summary.Interrupted:
-		return nil, ctx.Err()
-	}
-	return runs.Read(summary.Dir)
 }

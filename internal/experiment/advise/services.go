@@ -3,7 +3,6 @@ package advise
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"dmebench/dme"
@@ -30,11 +29,6 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" || q.Sites != "" {
 		return nil
 	}
-	dir, err := os.MkdirTemp("", "dmebench-advise-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	entries := experiment.Entries([]string{a.Choose})
 	for _, s := range services {
 		if _, err := s.New(q.Nodes, q.Seed, nil); err != nil {
@@ -73,17 +67,10 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	summary, err := experiment.Sweep(ctx, file, experiment.Options{
-		Out: dir, Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
+	done, err := experiment.Measure(ctx, file, experiment.Options{
+		Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
 		Environment: map[string]string{}, Run: opt.Run,
 	})
-	switch {
-	case err != nil:
-		return err
-	case summary.Interrupted:
-		return ctx.Err()
-	}
-	done, err := runs.Read(summary.Dir)
 	if err != nil {
 		return err
 	}

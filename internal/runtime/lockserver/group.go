@@ -74,7 +74,8 @@ func Start(ctx context.Context, p *lock.Prepared, d Links) (*Group, error) {
 	if g.dir, err = os.MkdirTemp("", "dmebench-"+p.Name+"-*"); err != nil {
 		return nil, fmt.Errorf("%s: no folder for its servers: %w", p.Name, err)
 	}
-	if err := os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
+	if err = os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
+		g.Close()
 		return nil, err
 	}
 	free, err := platform.FreePorts(5 * n)
