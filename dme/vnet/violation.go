@@ -135,9 +135,10 @@ func (f *Flight) Arrival() dme.EventKind { return f.arrival() }
 
 // InFlight returns all messages and news that are on their way, in the order of sending.
 func (n *Network) InFlight() []Flight {
-	var all []Flight
-	for _, l := range n.bySending() {
-		all = append(all, Flight{l.msg, l.passage})
+	sent := n.bySending()
+	all := make([]Flight, len(sent))
+	for i, l := range sent {
+		all[i] = Flight{l.msg, l.passage}
 	}
 	return all
 }

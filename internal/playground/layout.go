@@ -9,8 +9,7 @@ import (
 	"dmebench/dme"
 )
 
-// Layout is how the nodes of a system are drawn: in their tree or mesh, and else round a
-// circle.
+// Layout is how the nodes of a system are drawn: in their tree or mesh, and else round a circle.
 type Layout struct {
 	Points [][2]float64 `json:"points"` // by node, within the unit square
 	Edges  []Edge       `json:"edges,omitempty"`

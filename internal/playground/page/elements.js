@@ -32,6 +32,7 @@ class Description {
 
   // replace makes the element of an earlier description, of the same name, what this one says.
   replace(old) {
+    if (old === this) return;
     this.dom = old.dom;
     if (!this.name) { if (this.text !== old.text) this.dom.data = this.text; return; }
     for (const name in this.attributes) if (this.attributes[name] !== old.attributes[name]) this.set(name);

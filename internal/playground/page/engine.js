@@ -20,7 +20,11 @@ const Engine = (() => {
     await ready;
   }
 
+  // Garbage is collected now and then while nothing else goes on, and so not in the midst of a call.
+  let calls = 0;
+
   function call(request) {
+    if (++calls % 8 === 0) (globalThis.requestIdleCallback ?? setTimeout)(() => globalThis.dmebenchCollect());
     const answer = JSON.parse(globalThis.dmebench(JSON.stringify(request)));
     if (answer.error) throw new Error(answer.error);
     return answer;

@@ -287,6 +287,18 @@ async function fromHash() {
   return false;
 }
 
+// rehearse takes and draws steps that nobody sees: the browser compiles what that needs before
+// somebody waits for a step.
+function rehearse() {
+  const steps = new Play(() => {}, options), nodes = new Picture(document.createElement("div"), hand), panels = document.createElement("div");
+  steps.open("# A rehearsal\nalgorithm maekawa\nnodes 13\n");
+  for (const x of steps.state.enabled) steps.do(x);
+  for (const until = performance.now() + 300; performance.now() < until && steps.next();) {
+    nodes.show(steps, options);
+    renew(panels, [Panels.flights(steps, options, hand), Panels.variables(steps, options, 1, hand), Panels.happened(steps, source)]);
+  }
+}
+
 async function begin() {
   try { await Engine.start(); } catch (error) { alertOf(new Error(`the algorithms cannot be loaded: ${error.message}`)); return; }
   catalog = Engine.call({ do: "catalog" });
@@ -297,6 +309,7 @@ async function begin() {
   Lessons.read($("lessons").textContent);
   fillMenus();
   listen();
+  rehearse();
   const opened = $("opened").textContent.trim();
   if (opened) open(JSON.parse(opened), "found");
   else if (!await fromHash()) await choose(`lesson:${Lessons.lessons[0].id}`);

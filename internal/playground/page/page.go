@@ -55,8 +55,7 @@ func open(html []byte, scenario string) []byte {
 	return bytes.Replace(html, place, append(place, text...), 1)
 }
 
-// RenderRecording makes a page of a recorded run, in the form in which 'run --trace' writes
-// it.
+// RenderRecording makes a page of a recorded run, in the form in which 'run --trace' writes it.
 func RenderRecording(recording []byte) ([]byte, error) {
 	return render("recorded.html", "elements.js diagram.js panels.js recorded.js", map[string]string{"Recording": pack(recording)})
 }

@@ -211,6 +211,41 @@ func TestPictureComesFirst(t *testing.T) {
 	}
 }
 
+// The picture is that of the state, whatever was drawn before.
+func TestPicture(t *testing.T) {
+	testkit.TakesLong(t)
+	b := opened(t, "", "")
+	for _, algorithm := range []string{"lamport", "maekawa", "ricart-agrawala-token", "majority-lease"} {
+		differs := b.Eval(fmt.Sprintf(`(() => {
+			$("algorithm").value = %q;
+			$("count").value = 5;
+			$("options").value = "";
+			document.querySelector("#new button").click();
+			for (let k = 0, drawn = 7; k < 400; k++) {
+				drawn = (drawn * 1103515245 + 12345) & 0x7fffffff;
+				switch ((drawn >> 16) %% 12) {
+				case 0: setRules({ anyOrder: !options.anyOrder, waits: k %% 3 > 0 }); break;
+				case 1: hand.cut(1 + (drawn >> 8) %% 5); break;
+				case 2: play.goTo(play.at - (drawn >> 8) %% 3); break;
+				case 3: picture.selected = (drawn >> 8) %% 6; break;
+				default:
+					const all = play.state.flights.filter(f => mayDeliver(f, options)).concat(play.state.enabled.filter(x => x.kind !== "crash"));
+					if (all.length) play.do(all[(drawn >> 8) %% all.length]);
+				}
+				drawPicture();
+				const anew = new Picture(document.createElement("div"), hand);
+				anew.selected = picture.selected;
+				anew.show(play, options);
+				if (picture.canvas.innerHTML !== anew.canvas.innerHTML) return "after " + k;
+			}
+			return "";
+		})()`, algorithm))
+		if differs != "" {
+			t.Errorf("%s is drawn differently from the start %s", algorithm, differs)
+		}
+	}
+}
+
 // Whatever the page offers is possible, in any order.
 func TestRandomHand(t *testing.T) {
 	testkit.TakesLong(t)

@@ -6,7 +6,7 @@ class Picture {
     this.canvas = svg("svg", { class: "picture", role: "group", "aria-label": "the nodes and the messages on their way" }).create();
     box.append(this.canvas);
     this.selected = 0;
-    this.waits = true;
+    this.drawn = new Map();
   }
 
   place(id) {
@@ -16,18 +16,27 @@ class Picture {
 
   show(play, options) {
     const { state, info } = play;
-    [this.shape, this.quorums] = [info.shape, info.quorums];
     // A narrow screen gets a smaller drawing, not smaller letters.
-    [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
-    this.canvas.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    const [width, height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
+    if (this.shape !== info.shape || this.width !== width) this.drawn.clear();
+    Object.assign(this, { shape: info.shape, quorums: info.quorums, width, height });
+    this.canvas.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
+    [this.before, this.drawn] = [this.drawn, new Map()];
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
       this.nodes(state, play, options), this.flights(state, options, info)];
     renew(this.canvas, [svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean)]);
   }
 
+  // kept draws what has a name that says all of it, unless it was drawn before.
+  kept(name, draw) {
+    const d = this.before.get(name) ?? draw();
+    this.drawn.set(name, d);
+    return d;
+  }
+
   edges() {
-    const g = svg("g", { class: "edges" });
+    const g = layer("edges");
     for (const e of this.shape.edges ?? []) {
       const [x1, y1] = this.place(e.a), [x2, y2] = this.place(e.b);
       g.append(svg("line", { x1, y1, x2, y2, class: e.thin ? "thin" : "" }));
@@ -38,7 +47,7 @@ class Picture {
   quorum() {
     const members = this.quorums?.[this.selected - 1];
     if (!members) return null;
-    const g = svg("g", { class: "quorum" });
+    const g = layer("quorum");
     const [x1, y1] = this.place(this.selected);
     for (const id of members) {
       const [x2, y2] = this.place(id);
@@ -50,7 +59,7 @@ class Picture {
 
   // pointers draws variables that name another node: the holder of a tree, a father.
   pointers(state) {
-    const g = svg("g", { class: "pointers" });
+    const g = layer("pointers");
     for (const node of state.nodes) {
       for (const [name, value] of node.vars) {
         if (!["HOLDER", "father", "next"].includes(name) || !/^\d+$/.test(value) || Number(value) === node.id || value === "0") continue;
@@ -64,13 +73,12 @@ class Picture {
   }
 
   waiting(state) {
-    const g = svg("g", { class: "waits" });
+    const g = layer("waits");
     for (const node of state.nodes) {
       for (const w of node.waits ?? []) {
-        if (!w.for) continue;
-        const line = this.arrow(node.id, w.for, this.radius + 3, "wait", "wait", -14);
-        line.append(svg("title", {}, `node ${node.id} waits for node ${w.for}'s ${w.what}`));
-        g.append(line);
+        const name = `node ${node.id} waits for node ${w.for}'s ${w.what}`;
+        if (!w.for || this.drawn.has(name)) continue;
+        g.append(this.kept(name, () => this.arrow(node.id, w.for, this.radius + 3, "wait", "wait", -14, name).append(svg("title", {}, name))));
       }
     }
     return g;
@@ -88,12 +96,12 @@ class Picture {
     return { d: `M${a}Q${c} ${b}`, at };
   }
 
-  arrow(from, to, gap, name, end, bend) {
-    return svg("path", { class: name, d: this.curve(from, to, gap, bend).d, "marker-end": `url(#${end})` });
+  arrow(from, to, gap, name, end, bend, key) {
+    return svg("path", { key, class: name, d: this.curve(from, to, gap, bend).d, "marker-end": `url(#${end})` });
   }
 
   nodes(state, play, options) {
-    const g = svg("g", { class: "nodes" });
+    const g = layer("nodes");
     const last = play.at > 0 ? play.taken[play.at - 1] : null;
     for (const node of state.nodes) {
       const [x, y] = this.place(node.id);
@@ -126,31 +134,36 @@ class Picture {
   }
 
   flights(state, options, info) {
-    const g = svg("g", { class: "flights" });
+    const g = layer("flights");
     const counts = new Map();
     for (const f of state.flights) counts.set(`${f.from}>${f.node}`, (counts.get(`${f.from}>${f.node}`) ?? 0) + 1);
     for (const f of [...state.flights].reverse()) {
-      const all = counts.get(`${f.from}>${f.node}`);
-      const t = f.from === f.node ? 0 : 0.72 - 0.5 * (f.index ?? 0) / Math.max(4, all);
-      const way = this.curve(f.from, f.node, this.radius + 6, 16);
-      const [x, y] = f.from === f.node ? this.place(f.from).map((v, i) => v + (i ? 34 : 0)) : way.at(t);
-      const may = mayDeliver(f, options);
-      const kind = Math.max(0, info.kinds.indexOf(f.message));
-      const width = Math.max(26, f.message.length * 6.2 + 10);
-      const e = svg("g", {
-        class: `flight k${kind % 8}${may ? "" : " held"}`, transform: `translate(${x},${y})`, tabindex: may ? 0 : -1, role: "button",
-        key: `${f.from}>${f.node}>${f.index ?? 0}`, "data-flight": `${f.from}>${f.node}>${f.index ?? 0}`,
-        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.node}: deliver`, "aria-disabled": String(!may),
-        ...(may ? this.drag(f, [x, y]) : {}),
-      });
-      const near = this.place(f.node), angle = Math.atan2(near[1] - y, near[0] - x);
-      e.append(svg("path", { class: "nose", d: `M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle - 0.5) * 9},${-Math.sin(angle - 0.5) * 9}M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle + 0.5) * 9},${-Math.sin(angle + 0.5) * 9}` }),
-        svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
-        svg("text", { y: 4, "text-anchor": "middle" }, f.message),
-        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.node}${may ? ": click to deliver" : isCut(f, options) ? ": the link is cut" : ": an earlier message of this link comes first"}`));
-      g.append(e);
+      const all = counts.get(`${f.from}>${f.node}`), may = mayDeliver(f, options), cut = isCut(f, options);
+      const name = [f.from, f.node, f.index, f.kind, f.message, f.fields, all, may, cut].join();
+      g.append(this.kept(name, () => this.flight(f, all, may, cut, Math.max(0, info.kinds.indexOf(f.message)))));
     }
     return g;
+  }
+
+  // flight draws one of so many messages of its link.
+  flight(f, all, may, cut, kind) {
+    const t = f.from === f.node ? 0 : 0.72 - 0.5 * (f.index ?? 0) / Math.max(4, all);
+    const way = this.curve(f.from, f.node, this.radius + 6, 16);
+    const [x, y] = f.from === f.node ? this.place(f.from).map((v, i) => v + (i ? 34 : 0)) : way.at(t);
+    const width = Math.max(26, f.message.length * 6.2 + 10);
+    const key = `${f.from}>${f.node}>${f.index ?? 0}`;
+    const near = this.place(f.node), angle = Math.atan2(near[1] - y, near[0] - x);
+    const end = `${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}`;
+    const side = by => `M${end}l${-Math.cos(angle + by) * 9},${-Math.sin(angle + by) * 9}`;
+    return svg("g", {
+      class: `flight k${kind % 8}${may ? "" : " held"}`, transform: `translate(${x},${y})`, tabindex: may ? 0 : -1, role: "button",
+      key, "data-flight": key,
+      "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.node}: deliver`, "aria-disabled": String(!may),
+      ...(may ? this.drag(f, [x, y]) : {}),
+    }, svg("path", { class: "nose", d: side(-0.5) + side(0.5) }),
+    svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
+    svg("text", { y: 4, "text-anchor": "middle" }, f.message),
+    svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.node}${may ? ": click to deliver" : cut ? ": the link is cut" : ": an earlier message of this link comes first"}`));
   }
 
   // drag lets a message follow the pointer; let go over its receiver, or clicked, it is
@@ -179,6 +192,9 @@ class Picture {
     };
   }
 }
+
+// layer is a group of the picture, which stays the same one: what is kept of it stays there.
+const layer = name => svg("g", { class: name, key: name });
 
 // pressed reports whether a key presses what has the focus, and keeps the event from others then.
 function pressed(event) {

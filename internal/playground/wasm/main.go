@@ -1,11 +1,12 @@
 //go:build js && wasm
 
-// Command wasm is the playground's model for a page: it sets the function dmebench, which takes a
+// Command wasm is the playground's model for a page: it sets the functions dmebench, which takes a
 // request and perhaps a function for progress, and returns an answer, both in JSON (see
-// [playground.Session.Call]), and then calls the page's dmebenchReady.
+// [playground.Session.Call]), and dmebenchCollect, which collects garbage; then it calls dmebenchReady.
 package main
 
 import (
+	"runtime"
 	"syscall/js"
 
 	"dmebench/algorithms"
@@ -25,6 +26,7 @@ func main() {
 		}
 		return string(session.Call([]byte(args[0].String()), progress))
 	}))
+	js.Global().Set("dmebenchCollect", js.FuncOf(func(js.Value, []js.Value) any { runtime.GC(); return nil }))
 	js.Global().Call("dmebenchReady")
 	select {}
 }
