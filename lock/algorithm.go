@@ -3,8 +3,6 @@ package lock
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"dmebench/dme"
 )
@@ -18,49 +16,6 @@ const (
 var site = dme.Option{
 	Name: SiteOption, Default: "nodes", Words: []string{"nodes", OwnSite},
 	Help: "where the servers are: among the nodes, so that every link is as long, or on a site of their own, with short links between them",
-}
-
-// leaseOption is how long a service holds the lock of a client that it does not hear of.
-const leaseOption = "lease"
-
-// LeaseOption returns the option by which the length of a lease is set.
-func LeaseOption(fallback string) dme.Option {
-	return dme.Option{
-		Name: leaseOption, Default: fallback, Forms: []string{"DURATION"},
-		Help: "after how long the lock is taken from a client that is not heard of",
-		Valid: func(s string) error {
-			if d, err := dme.ParseDuration(s); err != nil || d <= 0 {
-				return fmt.Errorf("not a duration above 0, such as %s", fallback)
-			}
-			return nil
-		},
-	}
-}
-
-// Lease returns the value of the option.
-func Lease(o dme.Options) time.Duration {
-	d, err := dme.ParseDuration(o.Get(leaseOption))
-	if err != nil {
-		panic("lock: the option was not checked: " + err.Error())
-	}
-	return d
-}
-
-// serversOption is how many servers a run has.
-const serversOption = "servers"
-
-// ServersOption returns the option by which their number is chosen, the default first.
-func ServersOption(help string, numbers ...string) dme.Option {
-	return dme.Choice(serversOption, help, numbers...)
-}
-
-// Servers returns the value of the option.
-func Servers(o dme.Options) int {
-	n, err := strconv.Atoi(o.Get(serversOption))
-	if err != nil {
-		panic("lock: the option was not checked: " + err.Error())
-	}
-	return n
 }
 
 // Algorithm describes the system to everything that lists, runs, measures and ranks
@@ -90,7 +45,7 @@ type Prepared struct {
 	Options dme.Options
 }
 
-// Servers returns how many servers the run has of its own.
+// Servers returns how many servers the run has of its own, for faults of servers.
 func (p *Prepared) Servers() int {
 	if p.System.Servers == nil {
 		return 0

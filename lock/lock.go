@@ -5,11 +5,12 @@
 // networks by the same worker processes, workloads and faults, and watched by the same witness; its
 // steps cannot be chosen, so it is not searched, simulated or replayed.
 //
-// dmebench starts each server as a process of its own, by [System.Serve] in the program that was
-// given to dmebench.Main, and each worker is a process that holds clients of its nodes:
+// The coordinator starts a [Cluster], asks it for its status before and after the run, and does to
+// its servers what faults ask for. Each worker is a process that opens a [Service] with a [Client]
+// for each of its nodes:
 //
-//	coordinator   Serve, once for each server, in a process of its own; Start, to ask for Status
-//	worker        Start; Service.Client for each of its nodes; Lock and Unlock, until the run is over
+//	coordinator   System.Launch; Cluster.Status and faults; Close
+//	worker        System.Start; Service.Client; Lock and Unlock, until the run is over
 package lock
 
 import (
@@ -35,8 +36,7 @@ type System struct {
 
 	Options []dme.Option
 
-	// Servers is how many servers a run has of its own; nil or 0: none, as if options say at which
-	// addresses there is a service already.
+	// Servers is how many servers Launch starts; nil where that is.
 	Servers func(dme.Options) int
 
 	// Lease is after how long the service lets go of a client that it does not hear of; 0 if the
@@ -50,40 +50,66 @@ type System struct {
 	// what is missing; nil if nothing is.
 	Available func(dme.Options) error
 
-	// Serve is one server, in a process of its own. It calls s.Ready once clients are
-	// answered, and returns when ctx ends or the server does; then nothing of it is left
-	// but what lies in s.Dir.
-	Serve func(ctx context.Context, s Server) error
+	// Launch starts the servers of a run, and returns once they answer clients; nil: a run has none
+	// of its own, as if options say at which addresses there is a service already.
+	Launch func(ctx context.Context, o dme.Options, l Links) (Cluster, error)
 
-	// Start opens the service for one process. It waits until the service answers.
+	// Start opens the service for the clients of one process. It waits until the service answers.
 	Start func(ctx context.Context, c Config) (Service, error)
 }
 
-// Patience bounds how long servers may take from their start until they answer clients.
-const Patience = 30 * time.Second
-
-// Server is what a server is started with.
-type Server struct {
-	Options dme.Options
-	Index   int     // which of the servers it is, from 0
-	All     []Ports // of all servers, by index
-	Dir     string  // where it may keep what it has to; the same when it is started again
-	Ready   func()
+// Links are those between the processes of a run. The delays are how much longer everything
+// takes, one way.
+type Links struct {
+	Clients time.Duration // between clients and servers
+	Servers time.Duration // between servers
+	Cut     bool          // servers may be cut off
 }
 
-// Ports says where a server listens, as HOST:PORT.
-type Ports struct {
-	Client string // for clients
-	Peer   string // for the other servers
-	Reach  string // where the other servers reach it: Peer, or a relay that delays what passes
-	Admin  string // for its metrics
+// Cluster is the servers of a run, by index from 0. They end with the process that has started
+// them, however that ends.
+type Cluster interface {
+	// Addresses says where clients reach the servers, as HOST:PORT.
+	Addresses() []string
+	// Watch calls lost if a server ends unexpectedly.
+	Watch(lost func(error))
+	// Status asks the servers.
+	Status(ctx context.Context) (Status, error)
+
+	// Down reports whether a server does not run.
+	Down(i int) bool
+	// Kill ends a server at once, and returns when nothing of it runs any more.
+	Kill(i int)
+	// Restart starts servers that are down, with what they kept, and returns once they answer.
+	Restart(ctx context.Context, which []int) error
+	// Pause has a server stand still until Resume.
+	Pause(i int) error
+	Resume(i int)
+	// Cut cuts a server off from all others, or lets it back.
+	Cut(i int, off bool)
+
+	// Close ends the servers and removes what they kept.
+	Close()
+}
+
+// Status is what servers say of themselves.
+type Status struct {
+	Leader   int               // the index of the leader; -1 if there is none, or it is unknown
+	Settings map[string]string // by which they run and figures are to be read: versions, fsync, leases
+	Between  *Between          // what they have exchanged so far; nil if they do not report it
+	Untold   string            // then: why not
+}
+
+// Between counts what servers have exchanged.
+type Between struct {
+	Messages *uint64 // nil if they do not count them
+	Bytes    *uint64
 }
 
 // Config is what a service is opened with in a process.
 type Config struct {
 	Options dme.Options
 	Servers []string // where clients reach the servers, as HOST:PORT, by index
-	All     []Ports  // of the servers: for Status, which passes no relay
 	Run     string   // names the run: of what a service keeps for several
 
 	// Meter counts what the client of a node exchanges with servers; of node None it
@@ -101,27 +127,22 @@ type Meter interface {
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
 
+// Unmetered is a [Meter] that counts nothing.
+type Unmetered struct{ net.Dialer }
+
+func (*Unmetered) Sent(dme.Kind)     {}
+func (*Unmetered) Received(dme.Kind) {}
+
+// Dial implements [Meter].
+func (u *Unmetered) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return u.DialContext(ctx, network, address)
+}
+
 // Service is a lock service, as one process sees it. There is one lock.
 type Service interface {
 	// Client returns the client of a node; ctx is for opening it alone.
 	Client(ctx context.Context, node dme.NodeID) (Client, error)
-	// Status asks the servers.
-	Status(ctx context.Context) (Status, error)
 	Close() error
-}
-
-// Status is what servers say of themselves.
-type Status struct {
-	Leader   int               // the index of the leader; -1 if there is none, or it is unknown
-	Settings map[string]string // by which they run and figures are to be read: versions, fsync, leases
-	Between  *Between          // what they have exchanged so far; nil if they do not report it
-	Untold   string            // then: why not
-}
-
-// Between counts what servers have exchanged.
-type Between struct {
-	Messages *uint64 // nil if they do not count them
-	Bytes    *uint64
 }
 
 // Client takes and gives back the lock for one node, one at a time.

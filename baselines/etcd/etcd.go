@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 
+	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
 )
@@ -34,22 +35,20 @@ const fsync = "fsync"
 const pingEvery = 10 * time.Second
 
 // System describes it.
-func System() *lock.System {
-	s := &lock.System{
+func System() *servers.System {
+	s := &servers.System{System: lock.System{
 		Name: "etcd", Title: "etcd", Citation: "go.etcd.io/etcd/client/v3/concurrency, Mutex and Session",
 		Description: "Each waiter writes a key with a lease and waits for the deletion of the key before its own: a queue in etcd's order. " +
 			"The servers agree by Raft and write to the disk before they answer; the lock survives while a majority of them does.",
 		Options: []dme.Option{
-			lock.ServersOption("members of the cluster", "1", "3"),
+			servers.CountOption("members of the cluster", "1", "3"),
 			dme.Choice(fsync, "whether a write is on the disk before it is answered", "true", "false"),
-			lock.LeaseOption("5s"),
+			servers.LeaseOption("5s"),
 		},
-		Servers: lock.Servers,
-		Lease:   lock.Lease,
+		Servers: servers.Count,
+		Lease:   servers.Lease,
 		Fencing: func(dme.Options) bool { return true },
-		Serve:   serve,
-		Start:   start,
-	}
+	}, Serve: serve, Connect: connect}
 	for _, m := range methods {
 		s.Kinds = append(s.Kinds, m, m+" answer")
 	}
@@ -60,7 +59,7 @@ func address(hostport string) url.URL { return url.URL{Scheme: "http", Host: hos
 
 func name(server int) string { return fmt.Sprintf("server%d", server+1) }
 
-func serve(ctx context.Context, s lock.Server) error {
+func serve(ctx context.Context, s servers.Server) error {
 	c := embed.NewConfig()
 	at := s.All[s.Index]
 	c.Name, c.Dir = name(s.Index), s.Dir
@@ -98,11 +97,11 @@ func serve(ctx context.Context, s lock.Server) error {
 }
 
 type service struct {
-	lock.Config
+	servers.Config
 	client *clientv3.Client // counts nothing
 }
 
-func start(ctx context.Context, c lock.Config) (lock.Service, error) {
+func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 	s := &service{Config: c}
 	var err error
 	s.client, err = s.dial(dme.None)
@@ -133,7 +132,7 @@ func (s *service) Client(_ context.Context, node dme.NodeID) (lock.Client, error
 	if err != nil {
 		return nil, err
 	}
-	c := &client{etcd: etcd, lease: lock.Lease(s.Options)}
+	c := &client{etcd: etcd, lease: servers.Lease(s.Options)}
 	return c, c.open()
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/baselines/renew"
+	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
 )
@@ -43,8 +44,8 @@ const (
 )
 
 // System describes it.
-func System() *lock.System {
-	return &lock.System{
+func System() *servers.System {
+	return &servers.System{System: lock.System{
 		Name: "nats-kv", Title: "NATS KV", Citation: "nats.go, jetstream.KeyValue: Create, Watch, Delete",
 		Description: "The client that creates the key has the lock, and renews it; a waiter watches until it is deleted, or has expired, and tries again: " +
 			"all waiters try at once, in no order. With three servers the stream is replicated by Raft.",
@@ -52,16 +53,14 @@ func System() *lock.System {
 			"create", "create answer", "delete", "delete answer", "renew", "renew answer", "watch", "watch event",
 		},
 		Options: []dme.Option{
-			lock.ServersOption("servers of the cluster, and replicas of the bucket", "1", "3"),
+			servers.CountOption("servers of the cluster, and replicas of the bucket", "1", "3"),
 			dme.Choice("fsync", "whether a write is on the disk before it is answered; as NATS comes, every two minutes", "false", "true"),
-			lock.LeaseOption("5s"),
+			servers.LeaseOption("5s"),
 		},
-		Servers: lock.Servers,
-		Lease:   lock.Lease,
+		Servers: servers.Count,
+		Lease:   servers.Lease,
 		Fencing: func(dme.Options) bool { return true },
-		Serve:   serve,
-		Start:   start,
-	}
+	}, Serve: serve, Connect: connect}
 }
 
 func port(hostport string) int {
@@ -70,7 +69,7 @@ func port(hostport string) int {
 	return n
 }
 
-func serve(ctx context.Context, s lock.Server) error {
+func serve(ctx context.Context, s servers.Server) error {
 	at := s.All[s.Index]
 	o := &server.Options{
 		ServerName: fmt.Sprintf("server%d", s.Index+1), Host: "127.0.0.1", Port: port(at.Client), HTTPHost: "127.0.0.1", HTTPPort: port(at.Admin),
@@ -93,7 +92,7 @@ func serve(ctx context.Context, s lock.Server) error {
 		n.Shutdown()
 		n.WaitForShutdown()
 	}()
-	if !n.ReadyForConnections(lock.Patience) {
+	if !n.ReadyForConnections(servers.Patience) {
 		return errors.New("nats-server does not take connections")
 	}
 	s.Ready()
@@ -102,11 +101,11 @@ func serve(ctx context.Context, s lock.Server) error {
 }
 
 type service struct {
-	lock.Config
+	servers.Config
 	conn *nats.Conn
 }
 
-func start(ctx context.Context, c lock.Config) (lock.Service, error) {
+func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 	s := &service{Config: c}
 	_, _, err := s.open(ctx, dme.None)
 	return s, err
@@ -131,7 +130,7 @@ func (s *service) open(ctx context.Context, node dme.NodeID) (*nats.Conn, jetstr
 	if node == dme.None {
 		s.conn = conn
 	}
-	lease := max(lock.Lease(s.Options), leastLease)
+	lease := max(servers.Lease(s.Options), leastLease)
 	for {
 		trying, cancel := context.WithTimeout(ctx, time.Second) // a server without a leader answers nothing
 		kv, err := js.CreateOrUpdateKeyValue(trying, jetstream.KeyValueConfig{
@@ -224,7 +223,7 @@ func get(ctx context.Context, server, path string, value any) error {
 // Client implements [lock.Service].
 func (s *service) Client(ctx context.Context, node dme.NodeID) (lock.Client, error) {
 	conn, kv, err := s.open(ctx, node)
-	return &client{conn: conn, kv: kv, meter: s.Meter(node), name: node.String(), lease: lock.Lease(s.Options)}, err
+	return &client{conn: conn, kv: kv, meter: s.Meter(node), name: node.String(), lease: servers.Lease(s.Options)}, err
 }
 
 type client struct {

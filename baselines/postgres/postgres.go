@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dmebench/baselines/program"
+	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
 )
@@ -32,17 +33,15 @@ const (
 const key = 1
 
 // System describes it.
-func System() *lock.System {
-	return &lock.System{
+func System() *servers.System {
+	return &servers.System{System: lock.System{
 		Name: "postgres", Title: "PostgreSQL", Citation: "PostgreSQL, explicit locking, advisory locks: pg_advisory_lock and pg_advisory_unlock",
 		Description: "A session has the lock until it gives it back or its connection ends; waiters stand in a queue of the server. " +
 			"There is no lease: a client that stands still keeps the lock, and one that dies loses it at once. The lock is in the memory of one server.",
 		Kinds:     []string{"lock", "lock answer", "unlock", "unlock answer"},
 		Servers:   func(dme.Options) int { return 1 },
 		Available: func(dme.Options) error { _, err := binaries(); return err },
-		Serve:     serve,
-		Start:     start,
-	}
+	}, Serve: serve, Connect: connect}
 }
 
 // binaries returns the folder of the newest server that is installed.
@@ -57,7 +56,7 @@ func binaries() (string, error) {
 	return filepath.Dir(slices.Max(found)), nil
 }
 
-func serve(ctx context.Context, s lock.Server) error {
+func serve(ctx context.Context, s servers.Server) error {
 	bin, err := binaries()
 	if err != nil {
 		return err
@@ -93,9 +92,9 @@ func address(server string) string {
 	return "postgres://dmebench@" + server + "/postgres?sslmode=disable"
 }
 
-type service struct{ lock.Config }
+type service struct{ servers.Config }
 
-func start(ctx context.Context, c lock.Config) (lock.Service, error) {
+func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 	s := service{c}
 	_, err := s.Status(ctx)
 	return s, err

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/baselines/program"
 	"dmebench/baselines/renew"
+	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
 )
@@ -28,13 +29,13 @@ var commands = []string{"set", "evalsha", "eval"}
 const retryOption = "retry"
 
 // System describes it.
-func System() *lock.System {
-	s := &lock.System{
+func System() *servers.System {
+	s := &servers.System{System: lock.System{
 		Name: "redis", Title: "Redis", Citation: "redsync v4: SET NX PX on one server, Redlock on three; https://redis.io/docs/latest/develop/clients/patterns/distributed-locks",
 		Description: "The client that sets the key, on a majority of the servers, has the lock for a lease, and extends it. Others try again after a while: " +
 			"there is no notification, and no order. The servers know nothing of each other, and a lock may be forgotten by one that is restarted.",
 		Options: []dme.Option{
-			lock.ServersOption("servers: one, or three for Redlock", "1", "3"),
+			servers.CountOption("servers: one, or three for Redlock", "1", "3"),
 			dme.Choice("fsync", "whether a write is on the disk before it is answered; as Redis comes, there are snapshots", "false", "true"),
 			{
 				Name: retryOption, Default: "library", Words: []string{"library"}, Forms: []string{"DURATION"},
@@ -46,14 +47,12 @@ func System() *lock.System {
 					return nil
 				},
 			},
-			lock.LeaseOption("5s"),
+			servers.LeaseOption("5s"),
 		},
-		Servers:   lock.Servers,
-		Lease:     lock.Lease,
+		Servers:   servers.Count,
+		Lease:     servers.Lease,
 		Available: available,
-		Serve:     serve,
-		Start:     start,
-	}
+	}, Serve: serve, Connect: connect}
 	for _, c := range commands {
 		s.Kinds = append(s.Kinds, c, c+" answer")
 	}
@@ -67,7 +66,7 @@ func available(dme.Options) error {
 	return nil
 }
 
-func serve(ctx context.Context, s lock.Server) error {
+func serve(ctx context.Context, s servers.Server) error {
 	host, port, err := net.SplitHostPort(s.All[s.Index].Client)
 	if err != nil {
 		return err
@@ -83,11 +82,11 @@ func serve(ctx context.Context, s lock.Server) error {
 }
 
 type service struct {
-	lock.Config
+	servers.Config
 	clients []*redis.Client
 }
 
-func start(ctx context.Context, c lock.Config) (lock.Service, error) {
+func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 	s := &service{Config: c}
 	s.clients = s.dial(dme.None)
 	return s, s.clients[0].Ping(ctx).Err()
@@ -136,7 +135,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 
 // Client implements [lock.Service].
 func (s *service) Client(_ context.Context, node dme.NodeID) (lock.Client, error) {
-	c := &client{clients: s.dial(node), lease: lock.Lease(s.Options)}
+	c := &client{clients: s.dial(node), lease: servers.Lease(s.Options)}
 	var all []pools.Pool
 	for _, r := range c.clients {
 		all = append(all, goredis.NewPool(r))

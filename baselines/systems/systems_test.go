@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +22,7 @@ import (
 // TestMain lets the test binary be the program, and its workers and servers.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		dmebench.Main(Config())
+		Main()
 	}
 	os.Exit(m.Run())
 }
@@ -116,15 +117,55 @@ func TestPausedBeyondTheLease(t *testing.T) {
 	}
 }
 
-func TestServersMayDie(t *testing.T) {
+func TestServersMayFail(t *testing.T) {
 	for _, v := range variants {
-		t.Run(v.system+v.set, func(t *testing.T) {
-			r := run(t, v.system, v.set, "--requests", "60", "--cs", "500us",
-				"--fault", "kill servers @entry:10", "--fault", "restart servers @+300ms")
-			if r.Entries != 60 || len(r.Faults) != 2 || r.Faults[0].Servers == nil {
-				t.Errorf("status %s: %s; %d entries, faults %+v", r.Status, r.Error, r.Entries, r.Faults)
-			}
-		})
+		for _, faults := range [][]string{
+			{"kill servers @entry:10", "restart servers @+300ms"},
+			{"pause leader @entry:10+100ms"},
+			{"partition leader @entry:10+100ms"},
+		} {
+			t.Run(fmt.Sprint(v.system, v.set, faults), func(t *testing.T) {
+				if v.system == "redis" && v.set == "servers=3" && strings.Contains(faults[0], "leader") {
+					t.Skip("none leads")
+				}
+				args := []string{"--requests", "60", "--cs", "500us"}
+				for _, f := range faults {
+					args = append(args, "--fault", f)
+				}
+				r := run(t, v.system, v.set, args...)
+				if r.Entries != 60 || len(r.Faults) != len(faults) || r.Faults[0].Servers == nil {
+					t.Errorf("status %s: %s; %d entries, faults %+v", r.Status, r.Error, r.Entries, r.Faults)
+				}
+			})
+		}
+	}
+}
+
+// A server that ends by itself ends the run, which says which one it was.
+func TestAServerThatEndsIsNamed(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "run", "-a", "etcd", "-n", "2", "--duration", "1m", "--json", "--quiet")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool { return len(left("\x00worker\x00")) == 2 })
+	for _, server := range left("\x00lock-server\x00") {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(server)))
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	_ = cmd.Wait()
+	r := new(runs.Result)
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "etcd, server 1 has ended: signal: killed") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 }
 

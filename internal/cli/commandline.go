@@ -25,7 +25,6 @@ import (
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/lockserver"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
@@ -40,9 +39,6 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, builtIn, own 
 	// What started such a process has checked the catalog of the same binary.
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
-	}
-	if launch.Is(args, lockserver.Command) {
-		return lockserver.Main(catalog, stdin, stdout, stderr)
 	}
 	if launch.Is(args, workqueue.Command) {
 		return workqueue.Main(catalog, stdin, stdout, stderr)

@@ -261,15 +261,3 @@ func (b *Browser) Press(keys string) {
 	b.t.Helper()
 	do(b, chromedp.KeyEvent(keys))
 }
-
-// Picture is the whole page as a PNG.
-func (b *Browser) Picture() []byte {
-	b.t.Helper()
-	return do(b, chromedp.FullScreenshot(100))
-}
-
-// Print is the page on paper, as a PDF.
-func (b *Browser) Print() []byte {
-	b.t.Helper()
-	return do(b, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
-}

@@ -153,7 +153,7 @@ var importers = map[string][]string{
 	// Whoever starts processes, and the processes.
 	"internal/platform/launch": {
 		"internal/cli", "internal/runtime/coordinator", "internal/runtime/host", "internal/testbed/agent",
-		"internal/runtime/worker", "internal/runtime/lockserver", "internal/testbed/workqueue",
+		"internal/runtime/worker", "internal/testbed/workqueue",
 		"internal/runtime/ping", "transport/transporttest",
 	},
 	// For tests alone.

@@ -1,10 +1,6 @@
 // Command dmebench is dmebench with lock services beside the algorithms.
 package main
 
-import (
-	"dmebench"
+import "dmebench/baselines/systems"
 
-	"dmebench/baselines/systems"
-)
-
-func main() { dmebench.Main(systems.Config()) }
+func main() { systems.Main() }

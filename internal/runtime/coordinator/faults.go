@@ -211,7 +211,7 @@ func (i *injector) occupy() {
 
 func (i *injector) Down(id dme.NodeID) bool {
 	if server, ok := i.c.serverOf(id); ok {
-		return i.c.locks.group.Down(server)
+		return i.c.locks.cluster.Down(server)
 	}
 	return !i.c.at(i.c.workerOf(id)).state.expected()
 }

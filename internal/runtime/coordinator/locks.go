@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/runtime/lockserver"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/lock"
 	"dmebench/runs"
@@ -16,10 +16,14 @@ import (
 
 // lockService is the service that the run measures, if that is what it measures.
 type lockService struct {
-	group   *lockserver.Group // nil if the run measures an algorithm
-	service lock.Service
-	before  lock.Status
+	*lock.Prepared              // nil if the run measures an algorithm
+	cluster        lock.Cluster // nil if the run has no servers of its own
+	before         lock.Status
+	killed         bool // a server: what it had counted is lost
 }
+
+// statusTime bounds how long servers may take to say how they are.
+const statusTime = 30 * time.Second
 
 // openLocks starts the servers of a lock service, on this host: their clients are not
 // started before they answer.
@@ -31,26 +35,23 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 	if c.opt.Hosts != nil {
 		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
 	}
-	links := c.job.Links()
-	ways := lockserver.Links{
-		Clients: links.All.Delay.Mean, Servers: links.All.Delay.Mean,
+	if c.locks.Prepared = p; p.Launch == nil {
+		c.locks.before.Untold = "the servers were there before the run"
+		return nil
+	}
+	delay := c.job.Links().All.Delay.Mean
+	links := lock.Links{
+		Clients: delay, Servers: delay,
 		Cut: slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() }),
 	}
 	if p.Options.Get(lock.SiteOption) == lock.OwnSite {
-		ways.Servers = 0
+		links.Servers = 0
 	}
 	var err error
-	if c.locks.group, err = lockserver.Start(ctx, p, ways); err != nil {
-		return fmt.Errorf("%s: %w", p.Name, err)
-	}
-	limited, cancel := context.WithTimeout(ctx, lock.Patience)
-	defer cancel()
-	c.locks.service, err = p.Start(limited, lock.Config{
-		Options: p.Options, Servers: c.locks.group.Addresses(), All: c.locks.group.Ports(), Run: c.run,
-		Meter: func(dme.NodeID) lock.Meter { return lockserver.Unmetered{} },
-	})
-	if err == nil {
-		c.locks.before, err = c.locks.service.Status(limited)
+	if c.locks.cluster, err = p.Launch(ctx, p.Options, links); err == nil {
+		limited, cancel := context.WithTimeout(ctx, statusTime)
+		defer cancel()
+		c.locks.before, err = c.locks.cluster.Status(limited)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -60,21 +61,21 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 
 // observe returns what the servers report of the run; nil if there are none.
 func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs.Service {
-	if l.service == nil {
+	if l.Prepared == nil {
 		return nil
 	}
-	r := &runs.Service{Servers: len(l.group.Addresses()), Settings: l.before.Settings, Untold: l.before.Untold}
+	r := &runs.Service{Servers: l.Servers(), Settings: l.before.Settings, Untold: l.before.Untold}
 	for i := range nodes {
 		r.ClientBytes += nodes[i].Bytes
 	}
 	switch {
 	case l.before.Between == nil:
 		return r
-	case l.group.Killed():
+	case l.killed:
 		r.Untold = "a server was killed, and what it had counted is lost"
 		return r
 	}
-	after, err := l.service.Status(ctx)
+	after, err := l.cluster.Status(ctx)
 	switch {
 	case err != nil:
 		r.Untold = fmt.Sprintf("the servers do not answer at the end: %v", err)
@@ -96,10 +97,9 @@ func less(a, b *uint64) *uint64 {
 }
 
 func (l *lockService) close() {
-	if l.service != nil {
-		_ = l.service.Close() // its servers are about to end
+	if l.cluster != nil {
+		l.cluster.Close()
 	}
-	l.group.Close()
 }
 
 // The servers are numbered after the nodes, for faults.
@@ -111,7 +111,7 @@ func (c *coordinator) serverOf(id dme.NodeID) (server int, ok bool) {
 
 // leader returns the server that leads, by its number for faults; none if there is no leader now.
 func (l *lockService) leader(ctx context.Context, nodes int) []dme.NodeID {
-	s, err := l.service.Status(ctx)
+	s, err := l.cluster.Status(ctx)
 	if err != nil || s.Leader < 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err err
 		server, _ := c.serverOf(id)
 		which = append(which, server)
 		if kind == fault.Kill || kind == fault.Pause { // one that is killed stands still first: it answers nothing more
-			err = errors.Join(err, c.locks.group.Pause(server))
+			err = errors.Join(err, c.locks.cluster.Pause(server))
 		}
 	}
 	at, failed := i.record(k, servers)
@@ -137,15 +137,16 @@ func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err err
 	}
 	switch kind {
 	case fault.Kill:
+		c.locks.killed = true
 		for _, server := range which {
-			c.locks.group.Kill(server)
+			c.locks.cluster.Kill(server)
 		}
 	case fault.Partition:
 		for _, server := range which {
-			c.locks.group.Cut(server, true)
+			c.locks.cluster.Cut(server, true)
 		}
 	case fault.Restart:
-		err = c.locks.group.Restart(i.ctx, which)
+		err = c.locks.cluster.Restart(i.ctx, which)
 	}
 	return at, err
 }

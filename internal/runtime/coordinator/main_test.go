@@ -16,12 +16,10 @@ import (
 	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/lockserver"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/toylock"
 	"dmebench/internal/testkit/toys"
 )
 
@@ -30,9 +28,6 @@ import (
 func TestMain(m *testing.M) {
 	if launch.Is(os.Args, worker.Command) {
 		os.Exit(worker.Main(testCatalog(), os.Stdin, os.Stderr))
-	}
-	if launch.Is(os.Args, lockserver.Command) {
-		os.Exit(lockserver.Main(testCatalog(), os.Stdin, os.Stdout, os.Stderr))
 	}
 	if launch.Is(os.Args, coordinatorCommand) {
 		os.Exit(coordinate(os.Stdin, os.Stdout))
@@ -77,7 +72,7 @@ func testCatalog() run.Catalog {
 	}
 	nudge := func(_ *toys.Script, out *dme.Outbox) { out.Broadcast(dme.Message{Kind: 1}) }
 	enter := func(s *toys.Script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) { toys.Enter(s, out) }
-	return append(algorithms.All(), toylock.System().Algorithm(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
+	return append(algorithms.All(), toyLock().Algorithm(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
 		toy("eager", toys.Script{Ask: toys.Enter}), // without asking anybody
 		toy("chatty", toys.Script{Ask: func(s *toys.Script, out *dme.Outbox) { // so as well, and says it
 			nudge(s, out)

@@ -109,7 +109,9 @@ func (c *coordinator) launch(ctx context.Context) error {
 	}
 	c.leader.Alive = func(worker int) context.Context { return c.at(worker).alive }
 	go c.listen(ctx)
-	c.locks.group.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
+	if l := c.locks.cluster; l != nil {
+		l.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
+	}
 	if c.several() {
 		if err := c.leader.Grant(c.grant); err != nil {
 			return err
@@ -210,7 +212,9 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
 	}
-	a.Servers = c.locks.group.Addresses()
+	if l := c.locks.cluster; l != nil {
+		a.Servers = l.Addresses()
+	}
 	if b := c.shared.bucket; b != nil {
 		a.Resource = &control.Resource{Bucket: b.Name(), Broker: c.shared.broker}
 	}

@@ -133,7 +133,7 @@ func (c *coordinator) countable() bool {
 			return false
 		}
 	}
-	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name) && c.locks.group == nil
+	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name) && c.locks.Prepared == nil
 }
 
 // spent reports whether all faults have struck, and those that end have ended.

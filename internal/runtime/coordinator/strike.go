@@ -130,9 +130,9 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	for _, id := range nodes {
 		if server, ok := c.serverOf(id); ok {
 			if c.job.Faults[k].Kind == fault.Partition {
-				c.locks.group.Cut(server, false)
+				c.locks.cluster.Cut(server, false)
 			} else {
-				c.locks.group.Resume(server)
+				c.locks.cluster.Resume(server)
 			}
 			continue
 		}

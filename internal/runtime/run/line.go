@@ -253,16 +253,6 @@ func (c *Counter) Set(done uint64) { c.change(func() { c.done = done }, false) }
 // Describe shows a text behind the count.
 func (c *Counter) Describe(text string) { c.change(func() { c.text = text }, true) }
 
-// Above writes a line that stays, above the counter's.
-func (c *Counter) Above(text string) {
-	if c != nil {
-		c.line.locked(func(time.Time) {
-			c.line.clear()
-			fmt.Fprintln(c.line.out, text)
-		})
-	}
-}
-
 func (c *Counter) Done() {
 	if c != nil {
 		c.line.Done()

@@ -10,7 +10,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/localprocess"
-	"dmebench/internal/runtime/lockserver"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/lock"
 )
@@ -64,7 +63,7 @@ func (w *worker) openClients() error {
 
 func (w *worker) meterOf(id dme.NodeID) lock.Meter {
 	if id == dme.None {
-		return lockserver.Unmetered{}
+		return new(lock.Unmetered)
 	}
 	return meter{w.nodes[id]}
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package lockserver
+package servers
 
 // descendants is for Linux.
 func descendants(int) []int { return nil }

@@ -1,4 +1,4 @@
-package lockserver
+package servers
 
 import (
 	"context"
@@ -9,23 +9,29 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/run"
-	"dmebench/lock"
 )
 
-// Command is the hidden sub-command by which the program becomes a server.
-const Command = "lock-server"
+// word is the hidden sub-command by which the program becomes a server.
+const word = "lock-server"
 
-// Main is the process of a server. It returns when it is dismissed or its parent is gone; then
+// Main makes this process a server of one of the systems and exits, if it was started as one; it
+// returns if not.
+func Main(systems []*System) {
+	if launch.Is(os.Args, word) {
+		os.Exit(process(systems, os.Stdin, os.Stdout, os.Stderr))
+	}
+}
+
+// process is the process of a server. It returns when it is dismissed or its parent is gone; then
 // nothing is left of the server.
-func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
+func process(systems []*System, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The reader of its output may be gone first: writing to it must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	parent := launch.NewParent(stdin, stdout)
@@ -49,7 +55,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 			at.set(c)
 		}
 	}()
-	err := serve(ctx, catalog, b, at, func() { tell("") })
+	err := serve(ctx, systems, b, at, func() { tell("") })
 	if ctx.Err() != nil {
 		b.clean()
 		return 0
@@ -80,10 +86,10 @@ func (b *boot) clean() {
 	}
 }
 
-func serve(ctx context.Context, catalog run.Catalog, b boot, at *gate, ready func()) error {
-	p, err := system(catalog, b)
-	if err != nil {
-		return err
+func serve(ctx context.Context, systems []*System, b boot, at *gate, ready func()) error {
+	k := slices.IndexFunc(systems, func(s *System) bool { return s.Name == b.System })
+	if k < 0 {
+		return fmt.Errorf("%s: there is no service %s; are coordinator and server of one build?", word, b.System)
 	}
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return err
@@ -93,21 +99,5 @@ func serve(ctx context.Context, catalog run.Catalog, b boot, at *gate, ready fun
 			return err
 		}
 	}
-	return p.Serve(ctx, lock.Server{Options: b.Options, Index: b.Index, All: b.All, Dir: b.Dir, Ready: ready})
-}
-
-func system(catalog run.Catalog, b boot) (*lock.Prepared, error) {
-	a, err := catalog.Runnable(b.System)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.Prepare(dme.Config{Options: b.Options})
-	if err != nil {
-		return nil, err
-	}
-	p, ok := s.(*lock.Prepared)
-	if !ok {
-		return nil, fmt.Errorf("lock-server: %s is no lock service; are coordinator and server of one build?", b.System)
-	}
-	return p, nil
+	return systems[k].Serve(ctx, Server{Options: b.Options, Index: b.Index, All: b.All, Dir: b.Dir, Ready: ready})
 }

@@ -1,20 +1,19 @@
-// Package toylock is a lock service of one server with leases and fencing tokens, for tests:
-// small enough to see that it is right, with options by which it is wrong.
-package toylock
+package coordinator
 
 import (
 	"context"
 	"encoding/json"
 	"net"
-	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/lock"
 )
+
+// This file is a lock service with leases and fencing tokens: small enough to see that it is
+// right, with options by which it is wrong. Its one server is there before a run.
 
 // The messages, in the order of Kinds.
 const (
@@ -22,28 +21,27 @@ const (
 	answer
 )
 
-// System returns the service. With early=true its clients give the lock back as soon as they have it.
-func System() *lock.System {
+// toyLock describes the service. With early=true its clients give the lock back as soon as they have it.
+func toyLock() *lock.System {
 	return &lock.System{
 		Name: "toy-lock", Title: "toy lock service", Citation: "nobody", Kinds: []string{"call", "answer"},
 		Options: []dme.Option{
-			lock.LeaseOption("1s"),
+			{Name: "at", Default: "nowhere", Forms: []string{"HOST:PORT"}, Help: "where the server is",
+				Valid: func(at string) error { _, _, err := net.SplitHostPort(at); return err }},
+			{Name: "lease", Default: "2s", Forms: []string{"DURATION"}, Help: "after how long the lock is taken away",
+				Valid: dme.Valid(dme.ParseDuration)},
 			{Name: "fencing", Default: "true", Words: []string{"true", "false"}, Help: "whether there are tokens"},
 			{Name: "early", Default: "false", Words: []string{"false", "true"}, Help: "whether the lock is given back too early"},
 		},
-		Servers: func(dme.Options) int { return 1 },
-		Lease:   lock.Lease,
+		Lease:   toyLease,
 		Fencing: func(o dme.Options) bool { return o.Get("fencing") == "true" },
-		Serve:   serve,
 		Start:   func(_ context.Context, c lock.Config) (lock.Service, error) { return service(c), nil },
 	}
 }
 
-type request struct{ Op string }
-
-type reply struct {
-	Token uint64
-	Lost  bool
+func toyLease(o dme.Options) time.Duration {
+	d, _ := dme.ParseDuration(o.Get("lease"))
+	return d
 }
 
 // server has one lock. It is free if holder is nil.
@@ -53,33 +51,50 @@ type server struct {
 	holder  *session
 	expiry  *time.Timer
 	token   uint64
-	memory  string // the file that has the token when the server is started again
 	waiting []*session
 }
 
 type session struct{ out *json.Encoder }
 
-func serve(ctx context.Context, s lock.Server) error {
-	l, err := net.Listen("tcp", s.All[0].Client)
+// startToyLock starts a server, and returns where it is.
+func startToyLock(t *testing.T, lease time.Duration) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	context.AfterFunc(ctx, func() { l.Close() })
-	at := &server{lease: lock.Lease(s.Options), memory: filepath.Join(s.Dir, "token")}
-	if b, err := os.ReadFile(at.memory); err == nil {
-		at.token, _ = strconv.ParseUint(string(b), 10, 64)
-	}
-	s.Ready()
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
+	at := &server{lease: lease}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { at.hear(c) })
 		}
-		go at.hear(c)
-	}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		serving.Wait() // for clients, which have ended
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		if at.expiry != nil {
+			at.expiry.Stop()
+		}
+	})
+	return l.Addr().String()
+}
+
+type request struct{ Op string }
+
+type reply struct {
+	Token uint64
+	Lost  bool
 }
 
 func (s *server) hear(c net.Conn) {
+	defer c.Close()
 	me, in := &session{json.NewEncoder(c)}, json.NewDecoder(c)
 	for {
 		var r request
@@ -110,10 +125,6 @@ func (s *server) grant() {
 	}
 	s.holder, s.waiting = s.waiting[0], s.waiting[1:]
 	s.token++
-	// One that is started again goes on from there.
-	if os.WriteFile(s.memory+".new", strconv.AppendUint(nil, s.token, 10), 0o600) == nil {
-		_ = os.Rename(s.memory+".new", s.memory)
-	}
 	holder, token := s.holder, s.token
 	s.expiry = time.AfterFunc(s.lease, func() {
 		s.mu.Lock()
@@ -135,7 +146,7 @@ type service lock.Config
 
 func (s service) Client(ctx context.Context, node dme.NodeID) (lock.Client, error) {
 	c := &client{
-		meter: s.Meter(node), server: s.Servers[0], lease: lock.Lease(s.Options),
+		meter: s.Meter(node), server: s.Options.Get("at"), lease: toyLease(s.Options),
 		fencing: s.Options.Get("fencing") == "true", early: s.Options.Get("early") == "true",
 	}
 	return c, c.dial(ctx)
@@ -149,11 +160,6 @@ func (c *client) dial(ctx context.Context) (err error) {
 		c.in, c.out = json.NewDecoder(c.Conn), json.NewEncoder(c.Conn)
 	}
 	return err
-}
-
-func (s service) Status(context.Context) (lock.Status, error) {
-	settings := map[string]string{"lease": s.Options.Get("lease")}
-	return lock.Status{Settings: settings, Untold: "one server has nobody to talk to"}, nil
 }
 
 func (s service) Close() error { return nil }

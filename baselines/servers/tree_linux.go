@@ -1,4 +1,4 @@
-package lockserver
+package servers
 
 import (
 	"bytes"

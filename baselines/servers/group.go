@@ -1,9 +1,4 @@
-// Package lockserver runs the servers of a lock service, each as a process of its own beneath the
-// coordinator, and does to them what faults ask for.
-//
-// A server ends with the process that started it, however that ends, and what it kept is then
-// removed.
-package lockserver
+package servers
 
 import (
 	"context"
@@ -26,13 +21,15 @@ import (
 // endTimeout bounds how long a server may take to end in order.
 const endTimeout = 3 * time.Second
 
-// Group is the servers of one run.
-type Group struct {
-	system *lock.Prepared
-	dir    string
-	ports  []lock.Ports
-	reach  []string // where clients reach each server
-	links  Links
+// group is the servers of one run.
+type group struct {
+	system  *System
+	options dme.Options
+	links   lock.Links
+	dir     string
+	ports   []Ports
+	reach   []string // where clients reach each server
+	service Service  // to ask for their status
 
 	mu      sync.Mutex
 	servers []*launch.Child // nil if it was never started
@@ -41,20 +38,12 @@ type Group struct {
 	lost    func(error) // for those that are started later
 }
 
-// Links are those between the processes of a run. The delays are how much longer everything
-// takes, one way.
-type Links struct {
-	Clients time.Duration // between clients and servers
-	Servers time.Duration // between servers
-	Cut     bool          // servers may be cut off
-}
-
 // boot is what the process of a server reads first.
 type boot struct {
 	System  string
 	Options dme.Options
 	Index   int
-	All     []lock.Ports
+	All     []Ports
 	Dir     string
 	Home    string // of the run, removed at the end
 	Relays  []relay
@@ -63,65 +52,65 @@ type boot struct {
 // ready is what it answers.
 type ready struct{ Error string }
 
-// Start starts the servers and returns once all answer clients.
-func Start(ctx context.Context, p *lock.Prepared, d Links) (*Group, error) {
-	n := p.Servers()
-	g := &Group{
-		system: p, ports: make([]lock.Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
-		links: d,
+// launch starts the servers and returns once all answer clients.
+func (s *System) launch(ctx context.Context, o dme.Options, l lock.Links) (lock.Cluster, error) {
+	n := s.Servers(o)
+	g := &group{
+		system: s, options: o, links: l, ports: make([]Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
 	}
-	var err error
-	if g.dir, err = os.MkdirTemp("", "dmebench-"+p.Name+"-*"); err != nil {
-		return nil, fmt.Errorf("%s: no folder for its servers: %w", p.Name, err)
-	}
-	if err = os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
-		g.Close()
-		return nil, err
-	}
-	free, err := platform.FreePorts(5 * n)
-	if err != nil {
-		g.Close()
-		return nil, err
-	}
-	for i := range n {
-		var at [5]string
-		for k := range at {
-			at[k] = fmt.Sprintf("127.0.0.1:%d", free[5*i+k])
-		}
-		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
-		g.reach[i] = at[0]
-		if d.Clients > 0 || d.Cut {
-			g.reach[i] = at[2]
-		}
-		if d.Servers > 0 || d.Cut {
-			g.ports[i].Reach = at[3]
-		}
-	}
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	if err := g.Restart(ctx, all); err != nil {
+	if err := g.open(ctx); err != nil {
 		g.Close()
 		return nil, err
 	}
 	return g, nil
 }
 
-// Addresses says where clients reach the servers, by index.
-func (g *Group) Addresses() []string {
-	if g == nil {
-		return nil
+// open starts the servers of a new group.
+func (g *group) open(ctx context.Context) (err error) {
+	n := len(g.ports)
+	if g.dir, err = os.MkdirTemp("", "dmebench-"+g.system.Name+"-*"); err != nil {
+		return fmt.Errorf("no folder for its servers: %w", err)
 	}
-	return g.reach
+	if err = os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
+		return err
+	}
+	free, err := platform.FreePorts(5 * n)
+	if err != nil {
+		return err
+	}
+	all := make([]int, n)
+	for i := range n {
+		all[i] = i
+		var at [5]string
+		for k := range at {
+			at[k] = fmt.Sprintf("127.0.0.1:%d", free[5*i+k])
+		}
+		g.ports[i] = Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
+		g.reach[i] = at[0]
+		if g.links.Clients > 0 || g.links.Cut {
+			g.reach[i] = at[2]
+		}
+		if g.links.Servers > 0 || g.links.Cut {
+			g.ports[i].Reach = at[3]
+		}
+	}
+	if err := g.Restart(ctx, all); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	g.service, err = g.system.Connect(ctx, Config{All: g.ports, Config: lock.Config{
+		Options: g.options, Servers: g.reach, Meter: func(dme.NodeID) lock.Meter { return new(lock.Unmetered) },
+	}})
+	return err
 }
 
-// Ports says where the servers listen, by index.
-func (g *Group) Ports() []lock.Ports { return g.ports }
+func (g *group) Addresses() []string { return g.reach }
 
-// Restart starts servers that are down, with what they kept, and returns once they answer.
-func (g *Group) Restart(ctx context.Context, which []int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lock.Patience, fmt.Errorf("its servers do not answer within %v", lock.Patience))
+func (g *group) Status(ctx context.Context) (lock.Status, error) { return g.service.Status(ctx) }
+
+func (g *group) Restart(ctx context.Context, which []int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("its servers do not answer within %v", Patience))
 	defer cancel()
 	var starting []*launch.Child
 	var errs []error
@@ -144,9 +133,9 @@ func (g *Group) Restart(ctx context.Context, which []int) error {
 	return errors.Join(errs...)
 }
 
-func (g *Group) start(i int) (*launch.Child, error) {
+func (g *group) start(i int) (*launch.Child, error) {
 	b := boot{
-		System: g.system.Name, Options: g.system.Options, Index: i, All: g.ports,
+		System: g.system.Name, Options: g.options, Index: i, All: g.ports,
 		Dir: filepath.Join(g.dir, strconv.Itoa(i)), Home: g.dir,
 	}
 	if g.reach[i] != g.ports[i].Client {
@@ -156,7 +145,7 @@ func (g *Group) start(i int) (*launch.Child, error) {
 		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.links.Servers})
 	}
 	c, err := launch.Local{Answers: true}.Start(launch.Command{
-		Word: Command, Name: fmt.Sprintf("%s, server %d", g.system.Name, i+1), Config: b,
+		Word: word, Name: fmt.Sprintf("%s, server %d", g.system.Name, i+1), Config: b,
 	})
 	if err != nil {
 		return nil, err
@@ -170,14 +159,13 @@ func (g *Group) start(i int) (*launch.Child, error) {
 	return c, nil
 }
 
-func (g *Group) server(i int) *launch.Child {
+func (g *group) server(i int) *launch.Child {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.servers[i]
 }
 
-// Down reports whether a server does not run.
-func (g *Group) Down(i int) bool {
+func (g *group) Down(i int) bool {
 	c := g.server(i)
 	if c == nil {
 		return true
@@ -195,7 +183,7 @@ const reapTime = time.Second
 
 // Kill ends a server at once. If that is a program of its own, it is killed first, and its parent
 // ends by itself, so that nothing is left that looks like the server.
-func (g *Group) Kill(i int) {
+func (g *group) Kill(i int) {
 	c := g.server(i)
 	g.mu.Lock()
 	g.killed = append(g.killed, c)
@@ -212,21 +200,18 @@ func (g *Group) Kill(i int) {
 	<-c.Ended()
 }
 
-// Pause has a server stand still.
-func (g *Group) Pause(i int) error {
+func (g *group) Pause(i int) error {
 	c := g.server(i)
 	signalAll(descendants(c.PID()), syscall.SIGSTOP)
 	return c.Pause()
 }
 
-// Resume has it go on.
-func (g *Group) Resume(i int) {
+func (g *group) Resume(i int) {
 	c := g.server(i)
 	signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 }
 
-// Cut cuts a server off from all others, or lets it back.
-func (g *Group) Cut(i int, off bool) {
+func (g *group) Cut(i int, off bool) {
 	pid := g.server(i).PID()
 	for k := range g.ports {
 		if !g.Down(k) {
@@ -241,18 +226,7 @@ func signalAll(all []int, s syscall.Signal) {
 	}
 }
 
-// Killed reports whether a server was killed: what it had counted is lost.
-func (g *Group) Killed() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.killed) > 0
-}
-
-// Watch calls lost if a server ends unexpectedly.
-func (g *Group) Watch(lost func(error)) {
-	if g == nil {
-		return
-	}
+func (g *group) Watch(lost func(error)) {
 	for i := range g.ports {
 		g.watch(g.server(i), lost)
 	}
@@ -261,7 +235,7 @@ func (g *Group) Watch(lost func(error)) {
 	g.lost = lost
 }
 
-func (g *Group) watch(c *launch.Child, lost func(error)) {
+func (g *group) watch(c *launch.Child, lost func(error)) {
 	go func() {
 		<-c.Ended()
 		g.mu.Lock()
@@ -273,11 +247,11 @@ func (g *Group) watch(c *launch.Child, lost func(error)) {
 	}()
 }
 
-// Close ends the servers and removes what they kept. One that is a program of its own may
-// have more to give back than files, and ends in order; the others need not save anything.
-func (g *Group) Close() {
-	if g == nil {
-		return
+// Close ends the servers. One that is a program of its own may have more to give back than
+// files, and ends in order; the others need not save anything.
+func (g *group) Close() {
+	if g.service != nil {
+		_ = g.service.Close() // its servers are about to end
 	}
 	g.mu.Lock()
 	g.closing = true
