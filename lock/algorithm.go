@@ -21,7 +21,7 @@ var site = dme.Option{
 // Algorithm describes the system to everything that lists, runs, measures and ranks
 // algorithms. Its nodes are clients.
 func (s *System) Algorithm() *dme.Algorithm {
-	a := &dme.Algorithm{
+	return &dme.Algorithm{
 		Name: s.Name, Title: s.Title, Citation: s.Citation, Description: s.Description,
 		Class: dme.Service, Options: append(slices.Clip(s.Options), site), Kinds: s.Kinds, Fencing: s.Fencing,
 		Needs:    dme.Always(dme.Needs{}),
@@ -36,7 +36,6 @@ func (s *System) Algorithm() *dme.Algorithm {
 			return &Prepared{System: s, Options: c.Options}, nil
 		},
 	}
-	return a
 }
 
 // Prepared is a system with the options of a run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
@@ -19,7 +20,7 @@ type lockService struct {
 	*lock.Prepared              // nil if the run measures an algorithm
 	cluster        lock.Cluster // nil if the run has no servers of its own
 	before         lock.Status
-	killed         bool // a server: what it had counted is lost
+	killed         atomic.Bool // a server: what it had counted is lost
 }
 
 // statusTime bounds how long servers may take to say how they are.
@@ -71,7 +72,7 @@ func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs
 	switch {
 	case l.before.Between == nil:
 		return r
-	case l.killed:
+	case l.killed.Load():
 		r.Untold = "a server was killed, and what it had counted is lost"
 		return r
 	}
@@ -137,7 +138,7 @@ func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err err
 	}
 	switch kind {
 	case fault.Kill:
-		c.locks.killed = true
+		c.locks.killed.Store(true)
 		for _, server := range which {
 			c.locks.cluster.Kill(server)
 		}
