@@ -51,19 +51,20 @@ type server struct {
 	holder  *session
 	expiry  *time.Timer
 	token   uint64
+	drops   uint64 // it hangs up on the first who asks after so many grants; 0: on nobody
 	waiting []*session
 }
 
 type session struct{ out *json.Encoder }
 
 // startToyLock starts a server, and returns where it is.
-func startToyLock(t *testing.T, lease time.Duration) string {
+func startToyLock(t *testing.T, lease time.Duration, drops uint64) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := &server{lease: lease}
+	at := &server{lease: lease, drops: drops}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -103,6 +104,10 @@ func (s *server) hear(c net.Conn) {
 		}
 		s.mu.Lock()
 		switch {
+		case r.Op == "lock" && s.drops > 0 && s.token >= s.drops:
+			s.drops = 0
+			s.mu.Unlock()
+			return
 		case r.Op == "lock":
 			s.waiting = append(s.waiting, me)
 			s.grant()
