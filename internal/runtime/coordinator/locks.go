@@ -36,11 +36,14 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 	if c.opt.Hosts != nil {
 		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
 	}
+	delay := c.job.Links().All.Delay.Mean
 	if c.locks.Prepared = p; p.Launch == nil {
-		c.locks.before.Untold = "the servers were there before the run"
+		if delay > 0 {
+			return fmt.Errorf("%s: its servers were there before the run, which cannot make the ways to them longer; leave delay out", p.Name)
+		}
+		c.locks.before = lock.Status{Settings: map[string]string{}, Untold: "the servers were there before the run"}
 		return nil
 	}
-	delay := c.job.Links().All.Delay.Mean
 	links := lock.Links{
 		Clients: delay, Servers: delay,
 		Cut: slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() }),
@@ -60,7 +63,7 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 	return nil
 }
 
-// observe returns what the servers report of the run; nil if there are none.
+// observe returns what the servers report of the run; nil if it measures an algorithm.
 func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs.Service {
 	if l.Prepared == nil {
 		return nil

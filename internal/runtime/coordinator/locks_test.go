@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -71,5 +72,17 @@ func TestALockService(t *testing.T) {
 				t.Errorf("%d entries, messages %v", r.Entries, r.Messages.ByKind)
 			}
 		})
+	}
+}
+
+// Nothing stands between clients and servers that were there before the run.
+func TestDelaysOfAServiceThatIsThere(t *testing.T) {
+	beside(t)
+	_, err := execute(t, t.Context(), runs.Spec{
+		Algorithm: "toy-lock", Nodes: 2, Requests: 10,
+		Set: map[string]string{"at": startToyLock(t, time.Second, 0), "delay": "1ms"},
+	}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "leave delay out") {
+		t.Errorf("got %v", err)
 	}
 }

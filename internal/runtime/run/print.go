@@ -198,7 +198,9 @@ func describeService(s *runs.Service, line func(label, format string, args ...an
 	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
 		settings = append(settings, name+"="+s.Settings[name])
 	}
-	line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
+	if s.Servers > 0 {
+		line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
+	}
 	if b := s.Between; b != nil {
 		line("between servers", "%s messages, %s bytes", counted(b.Messages), counted(b.Bytes))
 	} else {
