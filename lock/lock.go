@@ -5,21 +5,22 @@
 // networks by the same worker processes, workloads and faults, and watched by the same witness; its
 // steps cannot be chosen, so it is not searched, simulated or replayed.
 //
-// The coordinator starts a [Cluster], asks it for its status before and after the run, and does to
-// its servers what faults ask for. Each worker is a process that opens a [Service] with a [Client]
+// The coordinator starts a [Cluster], does to its servers what faults ask for, and asks for its
+// status at the end. Each worker is a process that opens a [Service] with a [Client]
 // for each of its nodes:
 //
-//	coordinator   System.Launch; Cluster.Status and faults; Close
+//	coordinator   System.Launch; Cluster.Strike; Status; Close
 //	worker        System.Start; Service.Client; Lock and Unlock, until the run is over
 package lock
 
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/runs"
+	"dmebench/workload/fault"
 )
 
 // System describes a lock service.
@@ -74,19 +75,15 @@ type Cluster interface {
 	// Watch calls lost if a server ends unexpectedly.
 	Watch(lost func(error))
 	// Status asks the servers.
-	Status(ctx context.Context) (Status, error)
-
+	Status(ctx context.Context) Status
 	// Down reports whether a server does not run.
-	Down(i int) bool
-	// Kill ends a server at once, and returns when nothing of it runs any more.
-	Kill(i int)
-	// Restart starts servers that are down, with what they kept, and returns once they answer.
-	Restart(ctx context.Context, which []int) error
-	// Pause has a server stand still until Resume.
-	Pause(i int) error
-	Resume(i int)
-	// Cut cuts a server off from all others, or lets it back.
-	Cut(i int, off bool)
+	Down(server int) bool
+
+	// Strike does to servers what a fault of that kind does to nodes: Kill, Pause, Restart with what
+	// they kept, or Partition from all others. It returns once they are gone, stand still or answer.
+	Strike(ctx context.Context, what fault.Kind, servers []int) error
+	// Relieve ends what a fault that lasts does to a server.
+	Relieve(what fault.Kind, server int)
 
 	// Close ends the servers and removes what they kept.
 	Close()
@@ -96,14 +93,8 @@ type Cluster interface {
 type Status struct {
 	Leader   int               // the index of the leader; -1 if there is none, or it is unknown
 	Settings map[string]string // by which they run and figures are to be read: versions, fsync, leases
-	Between  *Between          // what they have exchanged so far; nil if they do not report it
-	Untold   string            // then: why not
-}
-
-// Between counts what servers have exchanged.
-type Between struct {
-	Messages *uint64 // nil if they do not count them
-	Bytes    *uint64
+	Between  *runs.Between     // what they have exchanged since they were launched; nil if that is unknown
+	Untold   string            // then: why
 }
 
 // Config is what a service is opened with in a process.
@@ -112,9 +103,7 @@ type Config struct {
 	Servers []string // where clients reach the servers, as HOST:PORT, by index
 	Run     string   // names the run: of what a service keeps for several
 
-	// Meter counts what the client of a node exchanges with servers; of node None it
-	// counts nothing.
-	Meter func(dme.NodeID) Meter
+	Meter func(dme.NodeID) Meter // counts what the client of a node exchanges with servers
 }
 
 // Meter counts what a client exchanges with servers: what concerns the application, not what a
@@ -122,20 +111,7 @@ type Config struct {
 type Meter interface {
 	Sent(kind dme.Kind)     // a message to a server
 	Received(kind dme.Kind) // a message from one
-
-	// Dial dials as [net.Dialer.DialContext] does, and counts the bytes that pass.
-	Dial(ctx context.Context, network, address string) (net.Conn, error)
-}
-
-// Unmetered is a [Meter] that counts nothing.
-type Unmetered struct{ net.Dialer }
-
-func (*Unmetered) Sent(dme.Kind)     {}
-func (*Unmetered) Received(dme.Kind) {}
-
-// Dial implements [Meter].
-func (u *Unmetered) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return u.DialContext(ctx, network, address)
+	Passed(bytes int)       // by a connection, in either direction
 }
 
 // Service is a lock service, as one process sees it. There is one lock.

@@ -23,6 +23,7 @@ import (
 	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
+	"dmebench/runs"
 )
 
 // methods are the calls of etcd's that its lock is made of, by the ends of their names; each
@@ -112,7 +113,7 @@ func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 }
 
 func (s *service) dial(node dme.NodeID) (*clientv3.Client, error) {
-	m := s.Meter(node)
+	m := s.MeterOf(node)
 	return clientv3.New(clientv3.Config{
 		Endpoints: s.Servers, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
 		// Without these a client waits for ever for a server that is cut off.
@@ -162,7 +163,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	if st.Leader < 0 {
 		return st, fmt.Errorf("etcd: no server leads")
 	}
-	if st.Between = &(lock.Between{Bytes: &bytes}); len(s.All) == 1 {
+	if st.Between = &(runs.Between{Bytes: &bytes}); len(s.All) == 1 {
 		st.Between, st.Untold = nil, "there is one server"
 	}
 	return st, nil

@@ -21,6 +21,7 @@ import (
 	"dmebench/baselines/servers"
 	"dmebench/dme"
 	"dmebench/lock"
+	"dmebench/runs"
 )
 
 // The messages, in the order of Kinds.
@@ -117,7 +118,7 @@ func (s *service) open(ctx context.Context, node dme.NodeID) (*nats.Conn, jetstr
 	for _, at := range s.Servers {
 		urls += ",nats://" + at
 	}
-	conn, err := nats.Connect(urls[1:], nats.SetCustomDialer(dialer{s.Meter(node)}), nats.MaxReconnects(-1),
+	conn, err := nats.Connect(urls[1:], nats.SetCustomDialer(dialer{s.MeterOf(node)}), nats.MaxReconnects(-1),
 		nats.ReconnectWait(50*time.Millisecond), nats.IgnoreDiscoveredServers(),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2))
 	if err != nil {
@@ -150,7 +151,7 @@ func (s *service) Close() error {
 }
 
 // dialer is nats.go's idea of one.
-type dialer struct{ lock.Meter }
+type dialer struct{ servers.Meter }
 
 func (d dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -199,7 +200,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	if st.Leader < 0 {
 		return st, errors.New("nats-kv: no server leads the bucket")
 	}
-	if st.Between = (&lock.Between{Messages: &messages, Bytes: &bytes}); len(s.All) == 1 {
+	if st.Between = (&runs.Between{Messages: &messages, Bytes: &bytes}); len(s.All) == 1 {
 		st.Between, st.Untold = nil, "there is one server"
 	}
 	return st, nil

@@ -105,7 +105,7 @@ func (s service) dial(ctx context.Context, node dme.NodeID) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.DialFunc = s.Meter(node).Dial
+	c.DialFunc = s.MeterOf(node).Dial
 	c.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // one message asks, one lot of them answers
 	return pgx.ConnectConfig(ctx, c)
 }

@@ -93,7 +93,7 @@ func connect(ctx context.Context, c servers.Config) (servers.Service, error) {
 }
 
 func (s *service) dial(node dme.NodeID) []*redis.Client {
-	m := s.Meter(node)
+	m := s.MeterOf(node)
 	var all []*redis.Client
 	for _, at := range s.Servers {
 		c := redis.NewClient(&redis.Options{Addr: at, Dialer: m.Dial, MaxRetries: -1, DialTimeout: time.Second, DisableIdentity: true})

@@ -16,6 +16,8 @@ import (
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/lock"
+	"dmebench/runs"
+	"dmebench/workload/fault"
 )
 
 // endTimeout bounds how long a server may take to end in order.
@@ -30,6 +32,7 @@ type group struct {
 	ports   []Ports
 	reach   []string // where clients reach each server
 	service Service  // to ask for their status
+	first   lock.Status
 
 	mu      sync.Mutex
 	servers []*launch.Child // nil if it was never started
@@ -94,22 +97,78 @@ func (g *group) open(ctx context.Context) (err error) {
 			g.ports[i].Reach = at[3]
 		}
 	}
-	if err := g.Restart(ctx, all); err != nil {
+	if err := g.restart(ctx, all); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	g.service, err = g.system.Connect(ctx, Config{All: g.ports, Config: lock.Config{
-		Options: g.options, Servers: g.reach, Meter: func(dme.NodeID) lock.Meter { return new(lock.Unmetered) },
+		Options: g.options, Servers: g.reach,
 	}})
+	if err == nil {
+		g.first, err = g.service.Status(ctx)
+	}
 	return err
 }
 
 func (g *group) Addresses() []string { return g.reach }
 
-func (g *group) Status(ctx context.Context) (lock.Status, error) { return g.service.Status(ctx) }
+func (g *group) Status(ctx context.Context) lock.Status {
+	s, err := g.service.Status(ctx)
+	if err != nil {
+		s = lock.Status{Leader: -1, Untold: fmt.Sprintf("the servers do not answer: %v", err)}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.first.Between == nil:
+		s.Between, s.Untold = nil, g.first.Untold
+	case g.killed != nil:
+		s.Between, s.Untold = nil, "a server was killed, and what it had counted is lost"
+	case s.Between != nil:
+		s.Between = &runs.Between{
+			Messages: less(s.Between.Messages, g.first.Between.Messages), Bytes: less(s.Between.Bytes, g.first.Between.Bytes),
+		}
+	}
+	s.Settings = g.first.Settings
+	return s
+}
 
-func (g *group) Restart(ctx context.Context, which []int) error {
+func less(a, b *uint64) *uint64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := *a - *b
+	return &n
+}
+
+func (g *group) Strike(ctx context.Context, what fault.Kind, which []int) (err error) {
+	if what == fault.Restart {
+		return g.restart(ctx, which)
+	}
+	for _, i := range which {
+		switch what {
+		case fault.Kill:
+			g.kill(i)
+		case fault.Pause:
+			err = errors.Join(err, g.pause(i))
+		case fault.Partition:
+			g.cut(i, true)
+		}
+	}
+	return err
+}
+
+func (g *group) Relieve(what fault.Kind, i int) {
+	if what == fault.Partition {
+		g.cut(i, false)
+	} else {
+		g.resume(i)
+	}
+}
+
+// restart starts servers, with what they kept if they ran before, and returns once they answer.
+func (g *group) restart(ctx context.Context, which []int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("its servers do not answer within %v", Patience))
 	defer cancel()
 	var starting []*launch.Child
@@ -181,9 +240,9 @@ func (g *group) Down(i int) bool {
 // reapTime bounds how long a process may take to notice that the program it runs is dead.
 const reapTime = time.Second
 
-// Kill ends a server at once. If that is a program of its own, it is killed first, and its parent
+// kill ends a server at once. If that is a program of its own, it is killed first, and its parent
 // ends by itself, so that nothing is left that looks like the server.
-func (g *group) Kill(i int) {
+func (g *group) kill(i int) {
 	c := g.server(i)
 	g.mu.Lock()
 	g.killed = append(g.killed, c)
@@ -200,18 +259,18 @@ func (g *group) Kill(i int) {
 	<-c.Ended()
 }
 
-func (g *group) Pause(i int) error {
+func (g *group) pause(i int) error {
 	c := g.server(i)
 	signalAll(descendants(c.PID()), syscall.SIGSTOP)
 	return c.Pause()
 }
 
-func (g *group) Resume(i int) {
+func (g *group) resume(i int) {
 	c := g.server(i)
 	signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 }
 
-func (g *group) Cut(i int, off bool) {
+func (g *group) cut(i int, off bool) {
 	pid := g.server(i).PID()
 	for k := range g.ports {
 		if !g.Down(k) {

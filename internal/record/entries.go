@@ -212,24 +212,6 @@ type Abandoned struct {
 	Ended     int64 // when its node went; Never if it was pending to the end
 }
 
-// Update is what a critical section has written to a resource that all entries share.
-// Times are as in an [Entry].
-type Update struct {
-	Node    dme.NodeID `json:"node"`
-	Entry   uint64     `json:"entry"` // which of the node's, from 1
-	Entered int64      `json:"entered"`
-	Left    int64      `json:"left"`              // when it began to write: its exit was later than that
-	Fencing uint64     `json:"fencing,omitempty"` // the token of the entry; 0 if the algorithm has none
-}
-
-// LostUpdate is an update that another one has overwritten: between the read and the
-// write of Other, Update was written.
-type LostUpdate struct {
-	Version uint64 `json:"version"` // that Other had read
-	Update  Update `json:"update"`
-	Other   Update `json:"other"`
-}
-
 // maxPacked bounds the entries that are kept of a run on the disk.
 const maxPacked = 1 << 20
 

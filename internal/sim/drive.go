@@ -179,7 +179,8 @@ func (s *simulation) observation() measure.Observation {
 		o.Marks = s.marks.taken
 	}
 	if s.resource != nil {
-		o.Resource = &s.resource.Resource
+		r := s.resource.State()
+		o.Resource = &r
 	}
 	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == runs.OK {

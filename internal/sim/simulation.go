@@ -49,7 +49,8 @@ type simulation struct {
 	meters   *noderun.Meters // nil if no gauges are read
 
 	witness  witness
-	resource *resource // nil if critical sections use none
+	resource *record.SharedMemory // nil if critical sections use none
+	seen     []uint64             // its version, by node
 	watch    watch
 	dealt    uint64     // events carried out
 	current  dme.NodeID // whose event this is, to name it if it panics
@@ -123,8 +124,8 @@ func (s *simulation) build() {
 			s.procs[i].Fence()
 		}
 	}
-	if s.job.Spec.Resource == run.MemoryResource {
-		s.resource = &resource{measure.Resource{Kind: run.MemoryResource}, 0, make([]uint64, len(s.procs))}
+	if s.job.Spec.Resource == record.InMemory {
+		s.resource, s.seen = new(record.SharedMemory), make([]uint64, len(s.procs))
 	}
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
@@ -203,8 +204,8 @@ func (s *simulation) dispatch(e event) bool {
 	case exit:
 		s.now, s.current = e.at, dme.NodeID(e.what)
 		p := s.process(s.current)
-		if s.resource != nil {
-			s.resource.write(p)
+		if s.resource != nil && !p.Shared() {
+			s.resource.Write(s.seen[s.current-1], p.Fencing())
 		}
 		p.Exit()
 	case arrival:
@@ -312,36 +313,11 @@ func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 	p := s.process(id)
 	p.Entered(stamp)
 	if s.resource != nil {
-		s.resource.read(p)
+		var err error
+		if s.seen[id-1], err = s.resource.Read(p.Fencing()); err != nil {
+			panic(err)
+		}
 	}
-}
-
-// resource is one in memory that critical sections read and write, as
-// [dmebench/internal/runtime/witness.Page] has it.
-type resource struct {
-	measure.Resource
-	fencing uint64   // the largest token that was shown
-	seen    []uint64 // the version, by node
-}
-
-func (r *resource) read(p *localprocess.Process) {
-	r.fencing = max(r.fencing, p.Fencing())
-	r.seen[p.ID()-1] = r.Updates
-}
-
-func (r *resource) write(p *localprocess.Process) {
-	token := p.Fencing()
-	switch {
-	case p.Shared():
-		return
-	case token > 0 && token < r.fencing:
-		r.Refused++
-		return
-	case r.seen[p.ID()-1] != r.Updates:
-		r.Lost++
-	}
-	r.Updates++
-	r.Count = r.Updates - r.Lost
 }
 
 type env struct{ s *simulation }

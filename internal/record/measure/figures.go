@@ -10,7 +10,6 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/record"
-	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
 
@@ -117,20 +116,8 @@ func (t *timeline) readersBeforeWriter() (most float64, ok bool) {
 	return most, ok && anyReader
 }
 
-// Resource is what became of a resource that every critical section of a run was to
-// read, to increment and to write back. The times of updates are on the clocks of the
-// nodes' hosts, as those of entries are.
-type Resource struct {
-	Kind    string
-	Updates uint64              // that were written
-	Count   uint64              // what it was incremented to in the end
-	Lost    uint64              // updates that were overwritten
-	First   []record.LostUpdate // of these
-	Refused uint64              // updates that came late, by their fencing tokens
-}
-
 // fenced reports whether the order of entries is that in which a server has seen them.
-func (o *Observation) fenced() bool { return o.Resource != nil && o.Resource.Kind == run.NATSResource }
+func (o *Observation) fenced() bool { return o.Resource != nil && o.Resource.Kind == record.InNATS }
 
 // resource tells the lost updates of the run; nil if it had no resource.
 func (o *Observation) resource() *runs.Resource {
@@ -192,7 +179,7 @@ func tellLost(r *runs.Resource) string {
 
 // distrustResource finds what cannot be true of the resource of a run in which no
 // update was lost and no node was touched.
-func (t *timeline) distrustResource(r *Resource) string {
+func (t *timeline) distrustResource(r *record.Resource) string {
 	if r == nil || r.Lost+r.Refused > 0 {
 		return ""
 	}

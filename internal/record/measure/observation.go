@@ -62,7 +62,7 @@ type Observation struct {
 	Method            string             // the witness's name; "" if there was none
 	Figures           map[string]float64 // of the algorithm's gauges, by quantity; nil if there are none
 
-	Resource *Resource // that all entries shared; nil if there was none
+	Resource *record.Resource // that all entries shared; nil if there was none
 
 	Service   *runs.Service      // of a run that measures a lock service; nil else
 	Strikes   []Strike           // the faults that were carried out, in order of time

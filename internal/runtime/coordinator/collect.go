@@ -44,12 +44,9 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	c.describeHosts(reports, &o)
 	c.observeFaults(left, &o)
 	all, failed := c.witness(ctx, false)
-	if c.job.Spec.Resource == run.MemoryResource {
-		o.Resource = &measure.Resource{Kind: run.MemoryResource}
-	}
 	for _, w := range all {
-		if s := w.Resource; s != nil {
-			o.Resource = resourceOf(run.MemoryResource, *s)
+		if c.job.Spec.Resource == record.InMemory {
+			o.Resource = &w.Resource
 		}
 		o.WitnessViolations += w.Violations
 		if w.First != "" {

@@ -226,7 +226,10 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	}
 	i.seekNext[k] = now + int64(seekPause)
 	if f.Role == fault.Leader {
-		return c.locks.leader(i.ctx, c.job.Spec.Nodes), nil
+		if s := c.locks.cluster.Status(i.ctx); s.Leader >= 0 {
+			return []dme.NodeID{dme.NodeID(c.job.Spec.Nodes + 1 + s.Leader)}, nil
+		}
+		return nil, nil
 	}
 	if f.Role == fault.Holder {
 		if id, err := i.catch(k, nodes); err != nil || id != dme.None {

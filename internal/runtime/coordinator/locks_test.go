@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/runtime/run"
+	"dmebench/internal/record"
 	"dmebench/runs"
 )
 
@@ -42,11 +42,11 @@ func TestALockService(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			beside(t)
 			spec := runs.Spec{
-				Algorithm: "toy-lock", Nodes: 3, Requests: 150, CS: "200us", Resource: run.MemoryResource,
+				Algorithm: "toy-lock", Nodes: 3, Requests: 150, CS: "200us", Resource: record.InMemory,
 				Set: map[string]string{"lease": "2s"}, Faults: x.faults,
 			}
 			if x.nats {
-				spec.Resource = run.NATSResource
+				spec.Resource = record.InNATS
 			}
 			for name, value := range x.set {
 				spec.Set[name] = value

@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 	"dmebench/transport/nats"
@@ -32,7 +32,7 @@ func TestASharedResource(t *testing.T) {
 		if !sampled(i, 2) {
 			continue
 		}
-		spec.Resource = run.NATSResource
+		spec.Resource = record.InNATS
 		t.Run(spec.Algorithm, func(t *testing.T) {
 			beside(t)
 			c, err := start(t.Context(), resolve(t, spec), Options{})
@@ -55,7 +55,7 @@ func TestASharedResource(t *testing.T) {
 			}
 			want := uint64(spec.Requests)
 			r := measure.Result(o)
-			if r.Status != runs.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != run.NATSResource ||
+			if r.Status != runs.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != record.InNATS ||
 				r.Safety.Resource.Updates != want || r.Safety.Resource.LostUpdates != 0 || r.Entries != want || r.Safety.Violations != 0 {
 				t.Errorf("status %s: %s, %d entries, safety %+v", r.Status, r.Error, r.Entries, r.Safety)
 			}
@@ -81,7 +81,7 @@ func TestASharedResource(t *testing.T) {
 func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
 	beside(t)
 	r := mustEnd(t, runs.Spec{
-		Algorithm: "eager", Nodes: 4, Requests: 200, CS: "1ms", Resource: run.NATSResource, AllowMismatch: true,
+		Algorithm: "eager", Nodes: 4, Requests: 200, CS: "1ms", Resource: record.InNATS, AllowMismatch: true,
 	}, Options{})
 	s := r.Safety.Resource
 	if r.Status != runs.Violated || s == nil {
@@ -107,7 +107,7 @@ func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
 func TestReadersDoNotUpdateTheResource(t *testing.T) {
 	beside(t)
 	r := mustRun(t, runs.Spec{
-		Algorithm: "readers-writers", Nodes: 4, Requests: 200, Set: map[string]string{"readers": "0.5"}, Resource: run.NATSResource,
+		Algorithm: "readers-writers", Nodes: 4, Requests: 200, Set: map[string]string{"readers": "0.5"}, Resource: record.InNATS,
 	})
 	if s := r.Safety.Resource; s.Updates == 0 || s.Updates >= r.Entries || s.LostUpdates != 0 {
 		t.Errorf("%d entries, %+v", r.Entries, s)
@@ -118,7 +118,7 @@ func TestReadersDoNotUpdateTheResource(t *testing.T) {
 func TestAHolderDiesWithTheResource(t *testing.T) {
 	beside(t)
 	r := mustRun(t, runs.Spec{
-		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: run.NATSResource,
+		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: record.InNATS,
 		Faults: []string{"kill holder @entry:100", "restart holder @+50ms"},
 	})
 	s := r.Safety.Resource
@@ -133,7 +133,7 @@ func TestAHolderDiesWithTheResource(t *testing.T) {
 func TestAResourceElsewhere(t *testing.T) {
 	beside(t)
 	b, server := elsewhere(t)
-	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: run.NATSResource}
+	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: record.InNATS}
 	workers := &recorder{}
 	_, err := Run(t.Context(), resolve(t, spec), Options{Broker: &b, Started: workers.started})
 	if !errors.Is(err, nats.ErrBroker) || !errors.Is(err, witness.ErrNoJetStream) || len(workers.pids()) > 0 {
@@ -212,7 +212,7 @@ func TestHostsShareAResource(t *testing.T) {
 			&distant{Local: host.Local{Label: "two"}, broker: b},
 		}
 		r, err := Run(t.Context(), resolve(t, runs.Spec{
-			Algorithm: algorithm, Nodes: 2, Requests: 60, CS: "1ms", Resource: run.NATSResource, AllowMismatch: true,
+			Algorithm: algorithm, Nodes: 2, Requests: 60, CS: "1ms", Resource: record.InNATS, AllowMismatch: true,
 		}), Options{Control: &b, Hosts: hosts})
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"maps"
 
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -30,7 +30,7 @@ func (c *coordinator) openControl(context.Context) (err error) {
 		return nil
 	}
 	connections := len(c.places)
-	if c.job.Spec.Resource == run.NATSResource && c.opt.Broker == nil {
+	if c.job.Spec.Resource == record.InNATS && c.opt.Broker == nil {
 		connections *= 2 // the resource is there, too
 	}
 	c.broker, err = control.StartBroker(c.job.Spec.Listen, connections)
@@ -39,9 +39,9 @@ func (c *coordinator) openControl(context.Context) (err error) {
 
 func (c *coordinator) openResource(ctx context.Context) (err error) {
 	switch {
-	case c.job.Spec.Resource == run.MemoryResource && c.opt.Hosts != nil:
+	case c.job.Spec.Resource == record.InMemory && c.opt.Hosts != nil:
 		return errors.New("resource memory is of one host; choose --resource nats for several")
-	case c.job.Spec.Resource != run.NATSResource:
+	case c.job.Spec.Resource != record.InNATS:
 		return nil
 	}
 	at := c.control()
@@ -56,20 +56,11 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	return err
 }
 
-func resourceOf(kind string, s witness.State) *measure.Resource {
-	return &measure.Resource{Kind: kind, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First, Refused: s.Refused}
-}
-
-func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
-	if r.bucket == nil {
-		return nil
+func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) (err error) {
+	if r.bucket != nil {
+		o.Resource, err = r.bucket.State(ctx)
 	}
-	s, err := r.bucket.State(ctx)
-	if err != nil {
-		return err
-	}
-	o.Resource = resourceOf(run.NATSResource, s)
-	return nil
+	return err
 }
 
 // remove removes the resource once everything is known of the run: nodes that are still

@@ -129,11 +129,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	}
 	for _, id := range nodes {
 		if server, ok := c.serverOf(id); ok {
-			if c.job.Faults[k].Kind == fault.Partition {
-				c.locks.cluster.Cut(server, false)
-			} else {
-				c.locks.cluster.Resume(server)
-			}
+			c.locks.cluster.Relieve(c.job.Faults[k].Kind, server)
 			continue
 		}
 		w := c.workerOf(id)

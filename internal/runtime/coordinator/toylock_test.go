@@ -161,10 +161,16 @@ func (c *client) dial(ctx context.Context) (err error) {
 	if c.Conn != nil {
 		c.Conn.Close()
 	}
-	if c.Conn, err = c.meter.Dial(ctx, "tcp", c.server); err == nil {
-		c.in, c.out = json.NewDecoder(c.Conn), json.NewEncoder(c.Conn)
+	if c.Conn, err = new(net.Dialer).DialContext(ctx, "tcp", c.server); err == nil {
+		c.in, c.out = json.NewDecoder(c.Conn), json.NewEncoder(c)
 	}
 	return err
+}
+
+// Write counts what the server is sent.
+func (c *client) Write(b []byte) (int, error) {
+	c.meter.Passed(len(b))
+	return c.Conn.Write(b)
 }
 
 func (s service) Close() error { return nil }

@@ -15,9 +15,9 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 )
 
@@ -96,10 +96,10 @@ type Reading struct {
 type Witness struct {
 	Entries    uint64              `json:"entries"` // so far, those included that have not ended
 	Violations uint64              `json:"violations"`
-	First      string              `json:"first,omitempty"`    // describes the first violation
-	Held       dme.NodeID          `json:"held,omitempty"`     // stays inside because it was asked to
-	Waits      *noderun.WaitCounts `json:"waits,omitempty"`    // nil if not requested
-	Resource   *witness.State      `json:"resource,omitempty"` // in memory; nil if critical sections use none
+	First      string              `json:"first,omitempty"` // describes the first violation
+	Held       dme.NodeID          `json:"held,omitempty"`  // stays inside because it was asked to
+	Waits      *noderun.WaitCounts `json:"waits,omitempty"` // nil if not requested
+	Resource   record.Resource     `json:"resource"`        // in memory
 }
 
 // Report is what is left of a run on a host.

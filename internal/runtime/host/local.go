@@ -87,11 +87,8 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 }
 
 func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
-	w := Witness{Entries: h.page.Entries(), Held: h.page.Held()}
+	w := Witness{Entries: h.page.Entries(), Held: h.page.Held(), Resource: h.page.Resource()}
 	w.Violations, w.First = h.page.Violations()
-	if s := h.page.Resource(); s.Updates+s.Refused > 0 {
-		w.Resource = &s
-	}
 	if waits {
 		w.Waits = new(noderun.WaitCounts)
 		for _, id := range h.part.Local {

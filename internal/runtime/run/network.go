@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"dmebench/dme"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/transport"
 	"dmebench/transport/link"
@@ -245,15 +246,8 @@ func validProcs(s string) error {
 	return nil
 }
 
-// The shared resources that critical sections can use: a key of a bucket of JetStream, and
-// memory that the processes of one host share, or a simulation has.
-const (
-	NATSResource   = "nats"
-	MemoryResource = "memory"
-)
-
-// Resources lists them.
-func Resources() []string { return []string{NATSResource, MemoryResource} }
+// Resources lists the shared resources that critical sections can use.
+func Resources() []string { return []string{record.InNATS, record.InMemory} }
 
 // checkResource refuses a shared resource that is not there, and a server in virtual time,
 // which answers in real time.
@@ -263,7 +257,7 @@ func (j *Job) checkResource() error {
 		return nil
 	case !slices.Contains(Resources(), j.Spec.Resource):
 		return units.UnknownName("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
-	case !j.Network.Real() && j.Spec.Resource == NATSResource:
+	case !j.Network.Real() && j.Spec.Resource == record.InNATS:
 		return &CannotRun{
 			Resource: true,
 			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time", j.Spec.Resource, j.Network.Name),

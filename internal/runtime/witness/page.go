@@ -34,10 +34,7 @@ type header struct {
 	hold       atomic.Uint64 // the node that makes this entry, or the next after it, stays inside; 0: none has to
 	held       atomic.Uint64 // the node that does
 	_          [6]uint64
-	resource   atomic.Uint64 // a shared resource in memory: its largest fencing token << 32 | its version
-	updates    atomic.Uint64 // of it
-	lost       atomic.Uint64 // updates that were overwritten
-	refused    atomic.Uint64 // updates that came late
+	resource   record.SharedMemory
 	_          [4]uint64
 }
 
@@ -276,52 +273,18 @@ func (p *Page) Bury(id dme.NodeID) {
 	c.Activity.Store(uint64(noderun.Down))
 }
 
-// A page has a shared resource: each critical section reads its version, and writes the next. See
-// [Resource], which does the same at a server.
-
-const maxFencing = 1<<32 - 1
-
-// Read returns the version, and shows a fencing token, if there is one.
+// Read and Write use the resource as [Resource.Read] and [Resource.Write] do.
 func (p *Page) Read(fencing uint64) (Seen, error) {
-	if fencing > maxFencing {
-		return Seen{}, fmt.Errorf("resource: a fencing token of %d: in memory there is room for %d", fencing, uint64(maxFencing))
-	}
-	at := &p.header.resource
-	for {
-		is := at.Load()
-		if fencing <= is>>32 || at.CompareAndSwap(is, fencing<<32|is&maxFencing) {
-			return Seen{Version: is & maxFencing}, nil
-		}
-	}
+	version, err := p.header.resource.Read(fencing)
+	return Seen{Version: version}, err
 }
 
-// Write writes the version after the one that was seen; see [Resource.Write].
 func (p *Page) Write(seen Seen, u record.Update) error {
-	h := p.header
-	for {
-		is := h.resource.Load()
-		if u.Fencing > 0 && u.Fencing < is>>32 {
-			h.refused.Add(1)
-			return nil
-		}
-		if !h.resource.CompareAndSwap(is, is+1) {
-			continue
-		}
-		h.updates.Add(1)
-		if is&maxFencing != seen.Version {
-			h.lost.Add(1)
-		}
-		return nil
-	}
+	p.header.resource.Write(seen.Version, u.Fencing)
+	return nil
 }
 
-// Resource returns what has become of the resource.
-func (p *Page) Resource() State {
-	h := p.header
-	s := State{Updates: h.updates.Load(), Lost: h.lost.Load(), Refused: h.refused.Load()}
-	s.Count = s.Updates - s.Lost
-	return s
-}
+func (p *Page) Resource() record.Resource { return p.header.resource.State() }
 
 // If nodes are killed on purpose, their logs lie in the page: what they have recorded outlives
 // them.

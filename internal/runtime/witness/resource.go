@@ -199,15 +199,6 @@ type Bucket struct {
 	name string
 }
 
-// State is what has become of the resource.
-type State struct {
-	Updates uint64              // that were written
-	Count   uint64              // what it was incremented to: as often as it was written, if no update was lost
-	Lost    uint64              // updates
-	Refused uint64              // updates that came late, by their fencing tokens
-	First   []record.LostUpdate // of them, at most [MostTold]
-}
-
 // CreateBucket makes the bucket of a run. Errors say what the server lacks, and wrap
 // [nats.ErrBroker].
 func CreateBucket(ctx context.Context, b nats.Broker, run string) (*Bucket, error) {
@@ -255,10 +246,12 @@ func (k *Bucket) create(ctx context.Context) (err error) {
 func (k *Bucket) Name() string { return k.name }
 
 // State reads what has become of the resource.
-func (k *Bucket) State(ctx context.Context) (State, error) {
+func (k *Bucket) State(ctx context.Context) (*record.Resource, error) {
 	seen, err := k.read(ctx)
 	v := seen.value
-	return State{Updates: seen.Version - 1 - v.Notes, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused}, err
+	return &record.Resource{
+		Kind: record.InNATS, Updates: seen.Version - 1 - v.Notes, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
+	}, err
 }
 
 // Remove removes the bucket and disconnects.

@@ -52,7 +52,7 @@ func open(t *testing.T, b nats.Broker, k *Bucket) *Resource {
 	return r
 }
 
-func (k *Bucket) mustState(t *testing.T) State {
+func (k *Bucket) mustState(t *testing.T) *record.Resource {
 	t.Helper()
 	s, err := k.State(t.Context())
 	if err != nil {

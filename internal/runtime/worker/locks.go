@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +42,7 @@ func (w *worker) openClients() error {
 	defer cancel()
 	var err error
 	s.service, err = p.Start(opening, lock.Config{
-		Options: p.Options, Servers: w.assigned.Servers, Run: w.run, Meter: w.meterOf,
+		Options: p.Options, Servers: w.assigned.Servers, Run: w.run, Meter: func(id dme.NodeID) lock.Meter { return meter{w.nodes[id]} },
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -53,19 +52,11 @@ func (w *worker) openClients() error {
 		if err != nil {
 			return fmt.Errorf("%s: the client of node %d: %w", p.Name, id, err)
 		}
-		l := &locker{node: w.nodes[id], client: c, asked: make(chan struct{}, 1), left: make(chan struct{}, 1)}
-		of := l.proc.Node().(*lock.Node)
-		of.Ask, of.Leave = l.ask, l.leave
+		l := &locker{node: w.nodes[id], client: c, steps: make(chan func(), 2)}
+		*l.proc.Node().(*lock.Node) = lock.Node{Ask: func() { l.steps <- l.take }, Leave: l.leave}
 		go l.run()
 	}
 	return nil
-}
-
-func (w *worker) meterOf(id dme.NodeID) lock.Meter {
-	if id == dme.None {
-		return new(lock.Unmetered)
-	}
-	return meter{w.nodes[id]}
 }
 
 func (w *worker) closeClients() {
@@ -75,103 +66,67 @@ func (w *worker) closeClients() {
 	}
 }
 
-// locker takes and gives back the lock for one node.
+// locker takes and gives back the lock for one node, in a goroutine of its own.
 type locker struct {
 	*node
-	client      lock.Client
-	asked, left chan struct{}
+	client lock.Client
+	steps  chan func() // at most two: the lock is given back, and asked for again
 }
 
-func (l *locker) ask() { l.asked <- struct{}{} }
+func (l *locker) run() {
+	defer l.client.Close()
+	for {
+		select {
+		case step := <-l.steps:
+			step()
+		case <-l.worker.clients.ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *locker) take() {
+	ctx := l.worker.clients.ctx
+	fencing, err := l.client.Lock(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.worker.clients.failed.Add(1)
+			time.AfterFunc(retryPause, func() { l.steps <- l.take })
+		}
+		return
+	}
+	l.do(func(p *localprocess.Process) {
+		if p.Activity() != noderun.Requesting {
+			return
+		}
+		stamp := dme.Stamp{}
+		if fencing > 0 {
+			stamp = dme.Stamp{Clock: fencing, Node: l.id}
+		}
+		p.Act(func(out *dme.Outbox) { out.Enter(stamp) })
+	})
+}
 
 // leave is called as a part of an event. That the lock is not given back yet counts as a
 // timer: the system is not silent.
 func (l *locker) leave() {
 	l.proc.Counters().Timers.Add(1)
-	l.left <- struct{}{}
+	l.steps <- l.give
 }
 
-func (l *locker) run() {
-	ctx := l.worker.clients.ctx
-	defer l.client.Close()
-	for {
-		select {
-		case <-l.asked:
-		case <-ctx.Done():
-			return
-		}
-		fencing, err := l.acquire(ctx)
-		if err != nil {
-			return
-		}
-		l.do(func(p *localprocess.Process) {
-			if p.Activity() != noderun.Requesting {
-				return
-			}
-			stamp := dme.Stamp{}
-			if fencing > 0 {
-				stamp = dme.Stamp{Clock: fencing, Node: l.id}
-			}
-			p.Act(func(out *dme.Outbox) { out.Enter(stamp) })
-		})
-		select {
-		case <-l.left:
-		case <-ctx.Done():
-			return
-		}
-		// If it cannot be given back now, the service takes it when its lease is over.
-		if err := l.client.Unlock(ctx); errors.Is(err, lock.ErrLost) {
-			l.worker.clients.expired.Add(1)
-		}
-		l.proc.Counters().Timers.Add(^uint64(0))
+// give gives the lock back. If that fails, the service takes it when its lease is over.
+func (l *locker) give() {
+	if err := l.client.Unlock(l.worker.clients.ctx); errors.Is(err, lock.ErrLost) {
+		l.worker.clients.expired.Add(1)
 	}
-}
-
-func (l *locker) acquire(ctx context.Context) (fencing uint64, err error) {
-	for {
-		if fencing, err = l.client.Lock(ctx); err == nil || ctx.Err() != nil {
-			return fencing, err
-		}
-		l.worker.clients.failed.Add(1)
-		select {
-		case <-time.After(retryPause):
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
+	l.proc.Counters().Timers.Add(^uint64(0))
 }
 
 // meter counts for one node. What a client has heard of was handled as well.
 type meter struct{ *node }
 
-var _ lock.Meter = meter{}
-
 func (m meter) Sent(kind dme.Kind) { m.proc.CountPassed(kind) }
 
-func (m meter) Received(kind dme.Kind) { m.Sent(kind) }
+func (m meter) Received(kind dme.Kind) { m.proc.CountPassed(kind) }
 
-func (m meter) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return counted{c, &m.proc.Counters().Bytes}, nil
-}
-
-// counted is a connection whose bytes are counted, of both directions.
-type counted struct {
-	net.Conn
-	bytes *atomic.Uint64
-}
-
-func (c counted) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.bytes.Add(uint64(n))
-	return n, err
-}
-
-func (c counted) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.bytes.Add(uint64(n))
-	return n, err
-}
+func (m meter) Passed(bytes int) { m.proc.Counters().Bytes.Add(uint64(bytes)) }

@@ -6,7 +6,6 @@ import (
 
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/localprocess"
-	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 )
 
@@ -28,7 +27,7 @@ type shared interface {
 
 // openResource connects to the shared resource of the run, if there is one.
 func (w *worker) openResource() error {
-	if w.job.Spec.Resource == run.MemoryResource {
+	if w.job.Spec.Resource == record.InMemory {
 		w.resource = w.page
 		return nil
 	}
@@ -76,7 +75,7 @@ func (n *node) begin() {
 		}
 		n.do(func(p *localprocess.Process) {
 			n.use.stage, n.use.seen = inside, seen
-			if n.worker.job.Spec.Resource != run.MemoryResource {
+			if n.worker.job.Spec.Resource != record.InMemory {
 				p.Place(seen.Version)
 			}
 			if n.use.ends {
