@@ -44,7 +44,7 @@ func Main(c Config) {
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, c Config) int {
 	own := slices.Clone(c.Algorithms)
 	for _, s := range c.Locks {
-		own = append(own, s.Algorithm())
+		own = append(own, s.Described())
 	}
 	return cli.Run(args, stdin, stdout, stderr, algorithms.All(), own, algorithms.Scenarios)
 }

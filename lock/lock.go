@@ -16,6 +16,7 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"dmebench/dme"
@@ -25,46 +26,42 @@ import (
 
 // System describes a lock service.
 type System struct {
-	Name     string // as on the command line
-	Title    string // as in a plot's legend or a heading
-	Citation string // which library and which servers, with where their lock is described
-
-	// Description is a paragraph: how the lock works, what it costs, what it survives.
-	Description string
-
-	// Kinds names the messages between clients and servers that a [Meter] counts as 1, 2, …
-	Kinds []string
-
-	Options []dme.Option
+	// Of the Algorithm a service has a Name, Title, Citation, Description, Options, and Kinds of
+	// messages between clients and servers, as a [Meter] counts them; and Fencing, where
+	// [Client.Lock] returns fencing tokens. The rest is the same for all.
+	dme.Algorithm
 
 	// Servers is how many servers Launch starts; nil where that is.
 	Servers func(dme.Options) int
-
-	// Lease is after how long the service lets go of a client that it does not hear of; 0 if the
-	// end of its connection does that.
-	Lease func(dme.Options) time.Duration
-
-	// Fencing reports whether [Client.Lock] returns fencing tokens; nil: it does not.
-	Fencing func(dme.Options) bool
 
 	// Available says why the servers cannot be started on this host, with the line that installs
 	// what is missing; nil if nothing is.
 	Available func(dme.Options) error
 
 	// Launch starts the servers of a run, and returns once they answer clients; nil: a run has none
-	// of its own, as if options say at which addresses there is a service already.
-	Launch func(ctx context.Context, o dme.Options, l Links) (Cluster, error)
+	// of its own, as if options say at which addresses there is a service already. A message over a
+	// link takes delay longer, one way; cut says that servers may be cut off.
+	Launch func(ctx context.Context, o dme.Options, delay time.Duration, cut bool) (Cluster, error)
 
 	// Start opens the service for the clients of one process. It waits until the service answers.
 	Start func(ctx context.Context, c Config) (Service, error)
 }
 
-// Links are those between the processes of a run. The delays are how much longer everything
-// takes, one way.
-type Links struct {
-	Clients time.Duration // between clients and servers
-	Servers time.Duration // between servers
-	Cut     bool          // servers may be cut off
+// Described describes the system to everything that lists, runs, measures and ranks
+// algorithms. Its nodes are clients.
+func (s *System) Described() *dme.Algorithm {
+	a := s.Algorithm
+	a.Class, a.Needs, a.Survives = dme.Service, dme.Always(dme.Needs{}), dme.SurvivesAny
+	a.Peers = func(dme.System, dme.NodeID) []dme.NodeID { return []dme.NodeID{} }
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		if s.Available != nil {
+			if err := s.Available(c.Options); err != nil {
+				return nil, fmt.Errorf("%s cannot run here: %w", s.Name, err)
+			}
+		}
+		return &Prepared{System: s, Options: c.Options}, nil
+	}
+	return &a
 }
 
 // Cluster is the servers of a run, by index from 0. They end with the process that has started
@@ -100,10 +97,8 @@ type Status struct {
 // Config is what a service is opened with in a process.
 type Config struct {
 	Options dme.Options
-	Servers []string // where clients reach the servers, as HOST:PORT, by index
-	Run     string   // names the run: of what a service keeps for several
-
-	Meter func(dme.NodeID) Meter // counts what the client of a node exchanges with servers
+	Servers []string               // where clients reach the servers, as HOST:PORT, by index
+	Meter   func(dme.NodeID) Meter // counts what the client of a node exchanges with servers
 }
 
 // Meter counts what a client exchanges with servers: what concerns the application, not what a
@@ -135,3 +130,43 @@ type Client interface {
 
 // ErrLost says that a node has lost its lock while it had it: its lease was over.
 var ErrLost = errors.New("the lock was lost while it was held")
+
+// Prepared is a system with the options of a run.
+type Prepared struct {
+	*System
+	Options dme.Options
+}
+
+// Servers returns how many servers the run has of its own, for faults of servers.
+func (p *Prepared) Servers() int {
+	if p.System.Servers == nil {
+		return 0
+	}
+	return p.System.Servers(p.Options)
+}
+
+// Node implements [dme.System].
+func (p *Prepared) Node(dme.NodeID) dme.Node { return new(Node) }
+
+// Node stands for the client of a node. The worker that has the client learns what the local
+// process wants by the functions, which do not wait.
+type Node struct {
+	Ask, Leave func()
+}
+
+// Request implements [dme.Node], as do the following.
+func (n *Node) Request(*dme.Outbox) { n.Ask() }
+
+// Release gives the lock back.
+func (n *Node) Release(*dme.Outbox) { n.Leave() }
+
+// Receive refuses everything: clients of a lock service send each other nothing.
+func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
+	out.Refuse("clients of a lock service send each other nothing")
+}
+
+// Restart implements [dme.Restarter]: a client that is new knows nothing of the one before.
+func (n *Node) Restart(*dme.Outbox) {}
+
+// State has nothing to show.
+func (n *Node) State(*dme.Visitor) {}

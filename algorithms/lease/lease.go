@@ -431,40 +431,18 @@ func (n *node) State(v *dme.Visitor) {
 	}
 }
 
-func (p phase) String() string {
-	switch p {
-	case collecting:
-		return "collecting"
-	case confirming:
-		return "confirming"
-	case inside:
-		return "inside"
-	}
-	return "idle"
-}
+func (p phase) String() string { return [...]string{"idle", "collecting", "confirming", "inside"}[p] }
 
 // Waits names the arbiters that a requester waits for, and the node for whose RELEASE, or
 // the end of whose lease, an arbiter waits.
 func (n *node) Waits() []dme.Wait {
-	var answers []dme.Wait
-	switch n.phase {
-	case collecting:
-		answers = dme.WaitsFor("GRANT", n.without(&n.granted))
-	case confirming:
-		answers = dme.WaitsFor("CONFIRMED", n.without(&n.confirmed))
+	not := func(in *collections.NodeSet) []dme.NodeID {
+		return n.Lacking(func(k int) bool { return in.Has(n.Members[k]) })
 	}
-	held := !n.holder.IsZero() && n.holder.Node != n.ID
-	return quorum.Waits(answers, dme.WaitIf(held, "RELEASE of its lock", n.holder.Node))
-}
-
-func (n *node) without(set *collections.NodeSet) func(func(dme.NodeID) bool) {
-	return func(yield func(dme.NodeID) bool) {
-		for _, j := range n.Members {
-			if j != n.ID && !set.Has(j) && !yield(j) {
-				return
-			}
-		}
-	}
+	return quorum.Waits(
+		dme.WaitIf(n.phase == collecting, "GRANT", not(&n.granted)...),
+		dme.WaitIf(n.phase == confirming, "CONFIRMED", not(&n.confirmed)...),
+		dme.WaitIf(!n.holder.IsZero() && n.holder.Node != n.ID, "RELEASE of its lock", n.holder.Node))
 }
 
 // QueueLength is of the requests that wait for this arbiter.

@@ -37,7 +37,7 @@ const pingEvery = 10 * time.Second
 
 // System describes it.
 func System() *servers.System {
-	s := &servers.System{System: lock.System{
+	s := &servers.System{System: lock.System{Algorithm: dme.Algorithm{
 		Name: "etcd", Title: "etcd", Citation: "go.etcd.io/etcd/client/v3/concurrency, Mutex and Session",
 		Description: "Each waiter writes a key with a lease and waits for the deletion of the key before its own: a queue in etcd's order. " +
 			"The servers agree by Raft and write to the disk before they answer; the lock survives while a majority of them does.",
@@ -46,10 +46,8 @@ func System() *servers.System {
 			dme.Choice(fsync, "whether a write is on the disk before it is answered", "true", "false"),
 			servers.LeaseOption("5s"),
 		},
-		Servers: servers.Count,
-		Lease:   servers.Lease,
 		Fencing: func(dme.Options) bool { return true },
-	}, Serve: serve, Connect: connect}
+	}, Servers: servers.Count}, Serve: serve, Connect: connect}
 	for _, m := range methods {
 		s.Kinds = append(s.Kinds, m, m+" answer")
 	}

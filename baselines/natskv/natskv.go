@@ -46,7 +46,7 @@ const (
 
 // System describes it.
 func System() *servers.System {
-	return &servers.System{System: lock.System{
+	return &servers.System{System: lock.System{Algorithm: dme.Algorithm{
 		Name: "nats-kv", Title: "NATS KV", Citation: "nats.go, jetstream.KeyValue: Create, Watch, Delete",
 		Description: "The client that creates the key has the lock, and renews it; a waiter watches until it is deleted, or has expired, and tries again: " +
 			"all waiters try at once, in no order. With three servers the stream is replicated by Raft.",
@@ -58,10 +58,8 @@ func System() *servers.System {
 			dme.Choice("fsync", "whether a write is on the disk before it is answered; as NATS comes, every two minutes", "false", "true"),
 			servers.LeaseOption("5s"),
 		},
-		Servers: servers.Count,
-		Lease:   servers.Lease,
 		Fencing: func(dme.Options) bool { return true },
-	}, Serve: serve, Connect: connect}
+	}, Servers: servers.Count}, Serve: serve, Connect: connect}
 }
 
 func port(hostport string) int {

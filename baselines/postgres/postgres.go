@@ -34,11 +34,12 @@ const key = 1
 
 // System describes it.
 func System() *servers.System {
-	return &servers.System{System: lock.System{
+	return &servers.System{System: lock.System{Algorithm: dme.Algorithm{
 		Name: "postgres", Title: "PostgreSQL", Citation: "PostgreSQL, explicit locking, advisory locks: pg_advisory_lock and pg_advisory_unlock",
 		Description: "A session has the lock until it gives it back or its connection ends; waiters stand in a queue of the server. " +
 			"There is no lease: a client that stands still keeps the lock, and one that dies loses it at once. The lock is in the memory of one server.",
-		Kinds:     []string{"lock", "lock answer", "unlock", "unlock answer"},
+		Kinds: []string{"lock", "lock answer", "unlock", "unlock answer"},
+	},
 		Servers:   func(dme.Options) int { return 1 },
 		Available: func(dme.Options) error { _, err := binaries(); return err },
 	}, Serve: serve, Connect: connect}

@@ -30,7 +30,7 @@ const retryOption = "retry"
 
 // System describes it.
 func System() *servers.System {
-	s := &servers.System{System: lock.System{
+	s := &servers.System{System: lock.System{Algorithm: dme.Algorithm{
 		Name: "redis", Title: "Redis", Citation: "redsync v4: SET NX PX on one server, Redlock on three; https://redis.io/docs/latest/develop/clients/patterns/distributed-locks",
 		Description: "The client that sets the key, on a majority of the servers, has the lock for a lease, and extends it. Others try again after a while: " +
 			"there is no notification, and no order. The servers know nothing of each other, and a lock may be forgotten by one that is restarted.",
@@ -49,10 +49,7 @@ func System() *servers.System {
 			},
 			servers.LeaseOption("5s"),
 		},
-		Servers:   servers.Count,
-		Lease:     servers.Lease,
-		Available: available,
-	}, Serve: serve, Connect: connect}
+	}, Servers: servers.Count, Available: available}, Serve: serve, Connect: connect}
 	for _, c := range commands {
 		s.Kinds = append(s.Kinds, c, c+" answer")
 	}

@@ -27,7 +27,9 @@ const endTimeout = 3 * time.Second
 type group struct {
 	system  *System
 	options dme.Options
-	links   lock.Links
+	delay   time.Duration // of links to clients
+	between time.Duration // of links between servers
+	cut     bool          // servers may be cut off
 	dir     string
 	ports   []Ports
 	reach   []string // where clients reach each server
@@ -56,10 +58,13 @@ type boot struct {
 type ready struct{ Error string }
 
 // launch starts the servers and returns once all answer clients.
-func (s *System) launch(ctx context.Context, o dme.Options, l lock.Links) (lock.Cluster, error) {
+func (s *System) launch(ctx context.Context, o dme.Options, delay time.Duration, cut bool) (lock.Cluster, error) {
 	n := s.Servers(o)
 	g := &group{
-		system: s, options: o, links: l, ports: make([]Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
+		system: s, options: o, delay: delay, between: delay, cut: cut, ports: make([]Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
+	}
+	if o.Get(siteOption) == ownSite {
+		g.between = 0
 	}
 	if err := g.open(ctx); err != nil {
 		g.Close()
@@ -90,10 +95,10 @@ func (g *group) open(ctx context.Context) (err error) {
 		}
 		g.ports[i] = Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
 		g.reach[i] = at[0]
-		if g.links.Clients > 0 || g.links.Cut {
+		if g.delay > 0 || g.cut {
 			g.reach[i] = at[2]
 		}
-		if g.links.Servers > 0 || g.links.Cut {
+		if g.between > 0 || g.cut {
 			g.ports[i].Reach = at[3]
 		}
 	}
@@ -153,7 +158,7 @@ func (g *group) Strike(ctx context.Context, what fault.Kind, which []int) (err e
 		case fault.Pause:
 			err = errors.Join(err, g.pause(i))
 		case fault.Partition:
-			g.cut(i, true)
+			g.cutOff(i, true)
 		}
 	}
 	return err
@@ -161,7 +166,7 @@ func (g *group) Strike(ctx context.Context, what fault.Kind, which []int) (err e
 
 func (g *group) Relieve(what fault.Kind, i int) {
 	if what == fault.Partition {
-		g.cut(i, false)
+		g.cutOff(i, false)
 	} else {
 		g.resume(i)
 	}
@@ -198,10 +203,10 @@ func (g *group) start(i int) (*launch.Child, error) {
 		Dir: filepath.Join(g.dir, strconv.Itoa(i)), Home: g.dir,
 	}
 	if g.reach[i] != g.ports[i].Client {
-		b.Relays = append(b.Relays, relay{Listen: g.reach[i], To: g.ports[i].Client, Delay: g.links.Clients})
+		b.Relays = append(b.Relays, relay{Listen: g.reach[i], To: g.ports[i].Client, Delay: g.delay})
 	}
 	if g.ports[i].Reach != g.ports[i].Peer {
-		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.links.Servers})
+		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.between})
 	}
 	c, err := launch.Local{Answers: true}.Start(launch.Command{
 		Word: word, Name: fmt.Sprintf("%s, server %d", g.system.Name, i+1), Config: b,
@@ -270,7 +275,7 @@ func (g *group) resume(i int) {
 	signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 }
 
-func (g *group) cut(i int, off bool) {
+func (g *group) cutOff(i int, off bool) {
 	pid := g.server(i).PID()
 	for k := range g.ports {
 		if !g.Down(k) {

@@ -8,6 +8,7 @@ package servers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,6 +33,7 @@ type System struct {
 // Lock returns what dmebench is to know of the system.
 func (s *System) Lock() *lock.System {
 	l := s.System
+	l.Options = append(slices.Clip(l.Options), site)
 	l.Launch = s.launch
 	l.Start = func(ctx context.Context, c lock.Config) (lock.Service, error) {
 		return s.Connect(ctx, Config{Config: c})
@@ -67,6 +69,16 @@ type Service interface {
 	lock.Service
 	Status(ctx context.Context) (lock.Status, error)
 }
+
+// The option that says where servers are, in a run whose links have a delay.
+const (
+	siteOption = "site"
+	ownSite    = "own"
+)
+
+var site = dme.Choice(siteOption,
+	"where the servers are: among the nodes, so that every link is as long, or on a site of their own, with short links between them",
+	"nodes", ownSite)
 
 // Patience bounds how long servers may take from their start until they answer clients.
 const Patience = 30 * time.Second

@@ -35,14 +35,8 @@ func (c *coordinator) openLocks(ctx context.Context) (err error) {
 	case p.Launch == nil:
 		return nil
 	}
-	links := lock.Links{
-		Clients: delay, Servers: delay,
-		Cut: slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() }),
-	}
-	if p.Options.Get(lock.SiteOption) == lock.OwnSite {
-		links.Servers = 0
-	}
-	if c.locks.cluster, err = p.Launch(ctx, p.Options, links); err != nil {
+	cut := slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() })
+	if c.locks.cluster, err = p.Launch(ctx, p.Options, delay, cut); err != nil {
 		err = fmt.Errorf("%s: %w", p.Name, err)
 	}
 	return err

@@ -72,7 +72,7 @@ func testCatalog() run.Catalog {
 	}
 	nudge := func(_ *toys.Script, out *dme.Outbox) { out.Broadcast(dme.Message{Kind: 1}) }
 	enter := func(s *toys.Script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) { toys.Enter(s, out) }
-	return append(algorithms.All(), toyLock().Algorithm(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
+	return append(algorithms.All(), toyLock().Described(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
 		toy("eager", toys.Script{Ask: toys.Enter}), // without asking anybody
 		toy("chatty", toys.Script{Ask: func(s *toys.Script, out *dme.Outbox) { // so as well, and says it
 			nudge(s, out)

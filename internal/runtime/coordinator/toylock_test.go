@@ -23,7 +23,7 @@ const (
 
 // toyLock describes the service. With early=true its clients give the lock back as soon as they have it.
 func toyLock() *lock.System {
-	return &lock.System{
+	return &lock.System{Algorithm: dme.Algorithm{
 		Name: "toy-lock", Title: "toy lock service", Citation: "nobody", Kinds: []string{"call", "answer"},
 		Options: []dme.Option{
 			{Name: "at", Default: "nowhere", Forms: []string{"HOST:PORT"}, Help: "where the server is",
@@ -33,9 +33,9 @@ func toyLock() *lock.System {
 			{Name: "fencing", Default: "true", Words: []string{"true", "false"}, Help: "whether there are tokens"},
 			{Name: "early", Default: "false", Words: []string{"false", "true"}, Help: "whether the lock is given back too early"},
 		},
-		Lease:   toyLease,
 		Fencing: func(o dme.Options) bool { return o.Get("fencing") == "true" },
-		Start:   func(_ context.Context, c lock.Config) (lock.Service, error) { return service(c), nil },
+	},
+		Start: func(_ context.Context, c lock.Config) (lock.Service, error) { return service(c), nil },
 	}
 }
 

@@ -222,8 +222,7 @@ func (j *Job) complete() (*Job, error) {
 	if len(j.Missing) > 0 && !s.AllowMismatch {
 		try(j.mismatch())
 	}
-	try(j.checkForeign())
-	try(j.checkService())
+	try(j.checkOwnTime())
 	try(j.checkPatience())
 	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {

@@ -286,34 +286,26 @@ func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	return c.find(name)
 }
 
-// checkService refuses what a lock service cannot run over: its clients and servers talk by
-// connections of their own.
-func (j *Job) checkService() error {
-	if j.Algorithm.Class != dme.Service {
-		return nil
+// checkOwnTime refuses networks for what takes its own time: nodes in other languages, and lock
+// services, whose clients and servers talk by connections of their own.
+func (j *Job) checkOwnTime() error {
+	cannot := func(advice, why string, args ...any) error {
+		return &CannotRun{Why: fmt.Errorf("%s: %w", j.Algorithm.Name, fmt.Errorf(why, args...)), advice: advice}
 	}
 	links := j.Links()
 	odd := links
 	odd.All.Delay = link.Delay{}
-	switch {
-	case !j.Network.Real():
-		return &CannotRun{Why: fmt.Errorf("%s: a lock service takes its own time, and %s has virtual time", j.Algorithm.Name, j.Network.Name),
-			advice: "choose --transport tcp"}
-	case j.Network.Name != "tcp":
-		return &CannotRun{Why: fmt.Errorf("%s: the clients of a lock service have connections of their own, over TCP, not over %s",
-			j.Algorithm.Name, j.Network.Name), advice: "choose --transport tcp"}
-	case !odd.Idle() || links.All.Delay.Shape != link.Constant:
-		return &CannotRun{Why: fmt.Errorf("%s: the connections of a lock service can be made longer, by delay=DURATION, and nothing else",
-			j.Algorithm.Name)}
+	switch service := j.Algorithm.Class == dme.Service; {
+	case foreign.Is(j.Algorithm.Name) && !j.Network.Real():
+		return cannot("choose --transport tcp, udp or nats", "nodes in other languages are processes that take their own time; "+
+			"%s has virtual time, which only nodes of this program can live in", j.Network.Name)
+	case service && !j.Network.Real():
+		return cannot("choose --transport tcp", "a lock service takes its own time, and %s has virtual time", j.Network.Name)
+	case service && j.Network.Name != "tcp":
+		return cannot("choose --transport tcp",
+			"the clients of a lock service have connections of their own, over TCP, not over %s", j.Network.Name)
+	case service && (!odd.Idle() || links.All.Delay.Shape != link.Constant):
+		return cannot("", "the connections of a lock service can be made longer, by delay=DURATION, and nothing else")
 	}
 	return nil
-}
-
-func (j *Job) checkForeign() error {
-	if !foreign.Is(j.Algorithm.Name) || j.Network.Real() {
-		return nil
-	}
-	return &CannotRun{Why: fmt.Errorf("%s: nodes in other languages are processes that take their own time; "+
-		"%s has virtual time, which only nodes of this program can live in", j.Algorithm.Name, j.Network.Name),
-		advice: "choose --transport tcp, udp or nats"}
 }

@@ -99,9 +99,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			sent, w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
 	}
-	if s := r.Service; s != nil {
-		describeService(s, line, list)
-	}
+	describeService(r.Service, line)
 	list("sites", describeSites(r))
 	var faults, hosts []string
 	for i := range r.Faults {
@@ -193,12 +191,15 @@ func ns(x int64) time.Duration {
 	return d
 }
 
-func describeService(s *runs.Service, line func(label, format string, args ...any), list func(string, []string)) {
-	var settings []string
-	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
-		settings = append(settings, name+"="+s.Settings[name])
+func describeService(s *runs.Service, line func(label, format string, args ...any)) {
+	if s == nil {
+		return
 	}
 	if s.Servers > 0 {
+		var settings []string
+		for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+			settings = append(settings, name+"="+s.Settings[name])
+		}
 		line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
 	}
 	if b := s.Between; b != nil {

@@ -42,7 +42,7 @@ func (w *worker) openClients() error {
 	defer cancel()
 	var err error
 	s.service, err = p.Start(opening, lock.Config{
-		Options: p.Options, Servers: w.assigned.Servers, Run: w.run, Meter: func(id dme.NodeID) lock.Meter { return meter{w.nodes[id]} },
+		Options: p.Options, Servers: w.assigned.Servers, Meter: func(id dme.NodeID) lock.Meter { return meter{w.nodes[id]} },
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
