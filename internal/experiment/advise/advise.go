@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -127,8 +128,9 @@ func (q *Question) Check() error {
 	return errors.Join(errs...)
 }
 
-// located adds to the settings of a network where the nodes are.
-func (q *Question) located(set map[string]string) map[string]string {
+// located is where the nodes are, as settings of a network.
+func (q *Question) located() map[string]string {
+	set := make(map[string]string)
 	if q.Sites != "" {
 		set[link.SitesOption] = q.Sites
 	}
@@ -183,7 +185,7 @@ func (a *Advice) spec(name string) runs.Spec {
 	if q.Rate > 0 {
 		s.Workload, s.TotalRate = "poisson", q.Rate
 	}
-	s.Set = q.located(map[string]string{})
+	s.Set = q.located()
 	return s
 }
 
@@ -231,31 +233,41 @@ func (a *Advice) hops() float64 {
 }
 
 func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
-	s, q := a.spec(names[0]), &a.Question
-	file, err := experiment.Matrix(runs.Experiment{
-		Name: "advise", Algorithms: experiment.Entries(names), Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{runs.Sim}),
-		Workloads:   runs.List[runs.Workload]{{Name: s.Workload, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests}},
-		Repetitions: q.Repetitions, Seed: q.Seed, SkipInvalid: true,
-	}, q.located(map[string]string{"t": q.Delay.String(), "delay": q.Law}), opt.Catalog)
+	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
+	simulate := func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
+		select {
+		case cores <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		defer func() { <-cores }()
+		job, err := run.Resolve(s, opt.Catalog, opt.ReadFile)
+		if err != nil {
+			return nil, err
+		}
+		return sim.Run(ctx, job)
+	}
+	return a.carryOut(ctx, opt, simulate, runs.Workload{Requests: a.Requests}, runs.Experiment{
+		Name: "advise", Algorithms: experiment.Entries(names), Transports: experiment.Entries([]string{runs.Sim}),
+		Repetitions: a.Question.Repetitions,
+	}, map[string]string{"t": a.Question.Delay.String(), "delay": a.Question.Law})
+}
+
+// carryOut makes the runs of an experiment, on so many nodes and under such a load as were asked
+// for. w says how long they are; simulate is nil if none are simulations.
+func (a *Advice) carryOut(ctx context.Context, opt Options, simulate experiment.Elsewhere, w runs.Workload, e runs.Experiment,
+	set map[string]string,
+) (*runs.Set, error) {
+	s := a.spec("")
+	w.Name, w.CS, w.TotalRate = s.Workload, s.CS, s.TotalRate
+	e.Nodes, e.Seed, e.SkipInvalid, e.Workloads = []int{s.Nodes}, s.Seed, true, runs.List[runs.Workload]{w}
+	maps.Copy(set, s.Set)
+	file, err := experiment.Matrix(e, set, opt.Catalog)
 	if err != nil {
 		return nil, err
 	}
-	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
 	return experiment.Measure(ctx, file, experiment.Options{
 		Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
-		Environment: map[string]string{},
-		Elsewhere: func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
-			select {
-			case cores <- struct{}{}:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-			defer func() { <-cores }()
-			job, err := run.Resolve(s, opt.Catalog, opt.ReadFile)
-			if err != nil {
-				return nil, err
-			}
-			return sim.Run(ctx, job)
-		},
+		Environment: map[string]string{}, Run: opt.Run, Elsewhere: simulate,
 	})
 }

@@ -231,7 +231,7 @@ func (a *Advice) command(chosen string) string {
 			"exponential": fmt.Sprintf("exp:%v", q.Delay),
 		}[q.Law]
 	}
-	set := q.located(map[string]string{})
+	set := q.located()
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		delay += fmt.Sprintf(" --set %s=%s", name, set[name])
 	}

@@ -10,13 +10,14 @@ import (
 
 	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
+	"dmebench/report/survival"
 )
 
-// survival is what 'dmebench validate --faults' says of every algorithm, the data of
+// table is what 'dmebench validate --faults' says of every algorithm, the data of
 // docs/survival.md; both are written by 'DMEBENCH_TESTS=full go test ./docs -run TestSurvivalPage -rewrite'.
 //
 //go:embed survival.csv
-var survival string
+var table string
 
 // Failure is what becomes of some algorithms when one node fails: "goes on", "stops", "unsafe",
 // "unknown", or "–" if it cannot happen to them.
@@ -37,7 +38,7 @@ func worse(a, b string) string {
 
 // failureOf reads what the table says of an algorithm, if anything.
 func failureOf(name string) Failure {
-	rows, err := csv.NewReader(strings.NewReader(survival)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 	if err != nil {
 		panic("advise: survival.csv: " + err.Error()) // it is part of the program
 	}
@@ -47,21 +48,14 @@ func failureOf(name string) Failure {
 		if cell("algorithm") != name {
 			continue
 		}
-		outcome := "unknown"
-		switch safe, live := cell("safe"), cell("live"); {
-		case cell("runs") == "0":
-			outcome = "–"
-		case safe == "no" && cell("updates") == "yes":
-			outcome = "fenced"
-		case safe == "no":
-			outcome = "unsafe"
-		case live == "no":
-			outcome = "stops"
-		case safe == "yes" && live == "yes":
-			outcome = "goes on"
+		c := survival.Cell{
+			Safe: survival.Answer(cell("safe")), Live: survival.Answer(cell("live")), Updates: survival.Answer(cell("updates")),
+		}
+		if cell("runs") == "0" {
+			c.WhyNot = "it cannot be"
 		}
 		kind, _, _ := strings.Cut(cell("fault"), "-") // of crashes there are several
-		of[kind] = worse(of[kind], outcome)
+		of[kind] = worse(of[kind], c.Outcome())
 	}
 	told := func(kind string) string { return cmp.Or(of[kind], "unknown") }
 	return Failure{told("crash"), told("restart"), told("pause"), told("partition"), []string{name}}

@@ -3,12 +3,13 @@ package advise
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/layout"
-	"dmebench/internal/runtime/run"
 	"dmebench/report/rank"
 	"dmebench/runs"
 )
@@ -17,14 +18,14 @@ import (
 // this host, with links as long as requested.
 
 const (
-	enoughRuns = 7         // for an interval, and for a test among eight
-	measuredAs = "1s"      // of load, each
-	serverWord = "servers" // the option of services that says how many there are
+	enoughRuns  = 7                          // for an interval, and for a test among eight
+	measuredFor = runs.Duration(time.Second) // each
+	serverWord  = "servers"                  // the option of services that says how many there are
 )
 
-// measure fills in what services and the algorithms that were chosen do here.
+// measure fills in what services and the algorithm that was chosen do here.
 func (a *Advice) measure(ctx context.Context, opt Options) error {
-	services := run.Catalog(opt.Catalog[len(opt.Catalog.Algorithms()):])
+	services := opt.Catalog[len(opt.Catalog.Algorithms()):]
 	q := &a.Question
 	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" || q.Sites != "" {
 		return nil
@@ -35,42 +36,22 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 			a.LeftOut = append(a.LeftOut, LeftOut{[]string{s.Name}, err.Error()})
 			continue
 		}
-		numbers := []string{""}
-		for _, o := range s.Options {
-			if o.Name == serverWord {
-				numbers = o.Words
-			}
+		k := slices.IndexFunc(s.Options, func(o dme.Option) bool { return o.Name == serverWord })
+		if k < 0 {
+			entries = append(entries, runs.Entry{Name: s.Name, Label: s.Title})
+			continue
 		}
-		for _, n := range numbers {
-			e := runs.Entry{Name: s.Name, Label: s.Title}
-			if n != "" {
-				e.Label, e.Set = fmt.Sprintf("%s of %s", s.Title, n), map[string]string{serverWord: n}
-			}
-			entries = append(entries, e)
+		for _, n := range s.Options[k].Words {
+			entries = append(entries, runs.Entry{Name: s.Name, Label: s.Title + " of " + n, Set: map[string]string{serverWord: n}})
 		}
 	}
-	set := q.located(map[string]string{})
+	set := make(map[string]string)
 	if !q.DelayMeasured {
 		set["delay"] = q.Delay.String()
 	}
-	w := runs.Workload{Name: "saturate", CS: q.CS, TotalRate: q.Rate}
-	if err := w.Duration.UnmarshalText([]byte(measuredAs)); err != nil {
-		return err
-	}
-	if q.Rate > 0 {
-		w.Name = "poisson"
-	}
-	file, err := experiment.Matrix(runs.Experiment{
-		Name: "services", Algorithms: entries, Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{q.Transport}),
-		Workloads: runs.List[runs.Workload]{w}, Repetitions: enoughRuns, Seed: q.Seed, SkipInvalid: true,
-	}, set, opt.Catalog)
-	if err != nil {
-		return err
-	}
-	done, err := experiment.Measure(ctx, file, experiment.Options{
-		Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
-		Environment: map[string]string{}, Run: opt.Run,
-	})
+	done, err := a.carryOut(ctx, opt, nil, runs.Workload{Duration: measuredFor}, runs.Experiment{
+		Name: "services", Algorithms: entries, Transports: experiment.Entries([]string{q.Transport}), Repetitions: enoughRuns,
+	}, set)
 	if err != nil {
 		return err
 	}
