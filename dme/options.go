@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,47 @@ func Valid[T any](parse func(text string) (T, error)) func(value string) error {
 	}
 }
 
+// Whole returns a function that reads a whole number from low to high.
+func Whole(low, high int) func(text string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < low || n > high {
+			return 0, fmt.Errorf("not a number %s", span(low, high, math.MaxInt))
+		}
+		return n, nil
+	}
+}
+
+// Lasting returns a function that reads a duration from low to high, as [ParseDuration] does.
+func Lasting(low, high time.Duration) func(text string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
+		d, err := ParseDuration(text)
+		if err == nil && (d < low || d > high) {
+			return 0, fmt.Errorf("not a duration %s", span(low, high, math.MaxInt64))
+		}
+		return d, err
+	}
+}
+
+func span[T comparable](low, high, most T) string {
+	if high == most {
+		return fmt.Sprintf("of %v or more", low)
+	}
+	return fmt.Sprintf("from %v to %v", low, high)
+}
+
+// Fraction reads a number from 0 to 1.
+func Fraction(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if percent, bad := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64); bad == nil && strings.HasSuffix(text, "%") {
+		return 0, fmt.Errorf("not a number from 0 to 1, such as %v", percent/100)
+	}
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, errors.New("not a number from 0 to 1")
+	}
+	return x, nil
+}
+
 // canonical returns value as it is declared, if it differs in case alone: a word, or the word
 // before the colon of a form such as "kary:K". Any other value stays as it is.
 func (o Option) canonical(value string) string {
@@ -109,6 +151,14 @@ func optionNames(options []Option) []string {
 		names[i] = o.Name
 	}
 	return names
+}
+
+// Assigned writes settings in the order of their names: "hot=3", "share=0.5".
+func Assigned(set map[string]string) (words []string) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		words = append(words, name+"="+set[name])
+	}
+	return words
 }
 
 // Options holds a value for every option of an algorithm: a default if nothing was set.

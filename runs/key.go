@@ -3,10 +3,11 @@ package runs
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"dmebench/dme"
 )
 
 // A dimension is one thing in which cells may differ.
@@ -50,11 +51,15 @@ func given(x float64) string {
 
 // Settings writes options in the order of their names: "hot=3 share=0.5".
 func Settings(set map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		parts = append(parts, name+"="+set[name])
+	return strings.Join(dme.Assigned(set), " ")
+}
+
+// SetFlags writes them as on a command line: " --set hot=3 --set share=0.5".
+func SetFlags(set map[string]string) (flags string) {
+	for _, word := range dme.Assigned(set) {
+		flags += " --set " + word
 	}
-	return strings.Join(parts, " ")
+	return flags
 }
 
 // Dimensions names everything in which cells may differ: the keys of a [Spec]

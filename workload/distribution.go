@@ -3,8 +3,8 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -56,29 +56,15 @@ func parseDuration(s string) (time.Duration, error) {
 	return d.Mean, err
 }
 
-func parseCount(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, errors.New("not a positive number")
-	}
-	return n, nil
-}
+var parseCount = dme.Whole(1, math.MaxInt)
 
-// parseShare is parsePart without 0.
+// parseShare reads a fraction above 0.
 func parseShare(s string) (float64, error) {
-	x, err := parsePart(s)
-	if err != nil || x == 0 {
-		return 0, errors.New("not a number above 0 and at most 1")
+	x, err := dme.Fraction(s)
+	if err == nil && x == 0 {
+		err = errors.New("not above 0")
 	}
-	return x, nil
-}
-
-func parsePart(s string) (float64, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x >= 0 && x <= 1) {
-		return 0, errors.New("not a number from 0 to 1")
-	}
-	return x, nil
+	return x, err
 }
 
 // draw draws a duration. Only that of an exponential distribution needs rng.

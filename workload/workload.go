@@ -63,7 +63,7 @@ func Kinds() []Kind {
 	all := kinds()
 	for i := range all {
 		all[i].Options = append(all[i].Options, dme.Option{
-			Name: "readers", Default: "0", Forms: []string{"FRACTION"}, Valid: dme.Valid(parsePart),
+			Name: "readers", Default: "0", Forms: []string{"FRACTION"}, Valid: dme.Valid(dme.Fraction),
 			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
 		})
 	}
@@ -203,7 +203,7 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 		}
 	}
 	if part, set := p.spec.Options["readers"]; set {
-		if p.readers, err = parsePart(part); err != nil {
+		if p.readers, err = dme.Fraction(part); err != nil {
 			return nil, fmt.Errorf("%s: readers=%s: %w", spec.Name, part, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -43,11 +44,11 @@ func Algorithm() *dme.Algorithm {
 		Kinds: []string{"REQUEST", "GRANT", "RECALL", "YIELD", "CONFIRM", "CONFIRMED", "RENEW", "EXPIRED", "RELEASE"},
 		Options: []dme.Option{
 			{
-				Name: optBound, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: validDuration,
+				Name: optBound, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: dme.Valid(parseTime),
 				Help: "the longest time that a message takes, its handling included; auto is what the network guarantees",
 			},
 			{
-				Name: optLease, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: validDuration,
+				Name: optLease, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: dme.Valid(parseTime),
 				Help: "how long a grant lasts that is not renewed; auto is " + strconv.Itoa(perLease) + " times the bound",
 			},
 			{
@@ -75,21 +76,10 @@ func Algorithm() *dme.Algorithm {
 
 func fenced(o dme.Options) bool { return o.Get(optFencing) == "true" }
 
-func validDuration(value string) error {
-	d, err := dme.ParseDuration(value)
-	if err == nil && (d <= 0 || d > time.Hour) {
-		err = errors.New("want more than 0, and 1h at most")
-	}
-	return err
-}
-
-func parseDrift(value string) (float64, error) {
-	ppm, err := strconv.ParseUint(value, 10, 32)
-	if err != nil || ppm > 1e6 {
-		return 0, errors.New("want a number of millionths, 1000000 at most")
-	}
-	return float64(ppm) / 1e6, nil
-}
+var (
+	parseTime  = dme.Lasting(1, time.Hour)
+	parseDrift = dme.Whole(0, 1e6)
+)
 
 func validFencing(value string) error {
 	if value != "false" {
@@ -104,21 +94,18 @@ type system struct {
 }
 
 func prepare(c dme.Config) (dme.System, error) {
-	lease := perLease * c.Bound
-	if d, err := time.ParseDuration(c.Options.Get(optBound)); err == nil {
+	lease := perLease * cmp.Or(c.Bound, time.Second) // over a network that guarantees nothing, without a bound given, a second
+	if d, err := parseTime(c.Options.Get(optBound)); err == nil {
 		lease = perLease * d
 	}
-	if d, err := time.ParseDuration(c.Options.Get(optLease)); err == nil {
+	if d, err := parseTime(c.Options.Get(optLease)); err == nil {
 		lease = d
 	}
 	drift, err := parseDrift(c.Options.Get(optDrift))
 	if err != nil {
 		return nil, err
 	}
-	if lease <= 0 { // over a network that guarantees nothing, without a bound given
-		lease = perLease * time.Second
-	}
-	s := &system{terms: terms{half: lease / 2, lease: lease + time.Duration(drift*float64(lease)), fencing: fenced(c.Options)}}
+	s := &system{terms: terms{half: lease / 2, lease: lease + time.Duration(float64(drift)/1e6*float64(lease)), fencing: fenced(c.Options)}}
 	for id := dme.NodeID(1); int(id) <= c.Nodes; id++ {
 		s.members = append(s.members, id)
 	}

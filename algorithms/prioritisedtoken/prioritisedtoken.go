@@ -40,7 +40,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"dmebench/dme"
 )
@@ -92,13 +91,7 @@ func Algorithm() *dme.Algorithm {
 	}
 }
 
-func parseCount(value string) (int, error) {
-	k, err := strconv.Atoi(value)
-	if err != nil || k < 1 || k > 1<<20 {
-		return 0, errors.New("a number from 1 to 1048576 is needed")
-	}
-	return k, nil
-}
+var parseCount = dme.Whole(1, 1<<20)
 
 // fits reports whether a token with requests of all other nodes can be sent.
 func fits(n int) error {

@@ -1,8 +1,8 @@
 package ricartagrawala
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -41,7 +41,7 @@ func describeBounded(name, title string, wrap func(boundedNode) dme.Node) *dme.A
 	a := describe(name, title, "6.4")
 	a.Clocks = nil // residues
 	a.Options = []dme.Option{{
-		Name: "modulus", Default: "auto", Words: []string{"auto"}, Forms: []string{"M"}, Valid: validModulus,
+		Name: "modulus", Default: "auto", Words: []string{"auto"}, Forms: []string{"M"}, Valid: dme.Valid(dme.Whole(1, math.MaxInt)),
 		Help: "numbers are kept modulo M ≥ 2N−1; auto is 2N−1",
 	}}
 	a.ValidNodes = func(n int, o dme.Options) error {
@@ -67,13 +67,6 @@ func modulusOf(nodes int, o dme.Options) uint64 {
 		return m
 	}
 	return smallest(nodes)
-}
-
-func validModulus(s string) error {
-	if m, err := strconv.ParseUint(s, 10, 63); err != nil || m == 0 {
-		return errors.New("not a positive number")
-	}
-	return nil
 }
 
 // residues are the numbers modulo M.

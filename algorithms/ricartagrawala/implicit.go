@@ -1,7 +1,6 @@
 package ricartagrawala
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -93,12 +92,7 @@ func boundOf(c dme.Config) time.Duration {
 	return anyBound
 }
 
-func validBound(s string) error {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxBound {
-		return errors.New("not a duration above 0 and at most 1h")
-	}
-	return nil
-}
+var validBound = dme.Valid(dme.Lasting(1, maxBound))
 
 type implicitSystem struct {
 	nodes     int

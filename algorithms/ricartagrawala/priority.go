@@ -45,7 +45,7 @@ func Priority() *dme.Algorithm {
 		dme.Choice("increments",
 			"random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N", "random", "priority"),
 		{
-			Name: "most", Default: "8", Forms: []string{"D"}, Valid: validMost,
+			Name: "most", Default: "8", Forms: []string{"D"}, Valid: dme.Valid(dme.Whole(1, largestMost)),
 			Help: "the largest increment; the smallest is 1",
 		},
 	}, lowerOptions()...)
@@ -72,13 +72,6 @@ func Priority() *dme.Algorithm {
 
 // largestMost bounds D, so that numbers stay far from the end of 64 bits.
 const largestMost = 1 << 20
-
-func validMost(s string) error {
-	if d, err := strconv.ParseUint(s, 10, 64); err != nil || d < 1 || d > largestMost {
-		return fmt.Errorf("not a number from 1 to %d", largestMost)
-	}
-	return nil
-}
 
 // increments says by how much the number of a request exceeds all that its node
 // has seen: at least 1, at most the most.
@@ -247,21 +240,11 @@ func lowerOptions() []dme.Option {
 				"own requests no longer go first",
 			"heard", "delayed"),
 		{
-			Name: "hold", Default: "0s", Forms: []string{"DURATION"}, Valid: validHold,
+			Name: "hold", Default: "0s", Forms: []string{"DURATION"}, Valid: dme.Valid(dme.Lasting(0, math.MaxInt64)),
 			Help: "with lower=delayed: how long a node that has left keeps REQUESTs waiting, in case it asks again itself; 0s serves " +
 				"one that asks again in the instant in which it leaves",
 		},
 	}
-}
-
-func validHold(s string) error {
-	switch d, err := dme.ParseDuration(s); {
-	case err != nil:
-		return err
-	case d < 0:
-		return fmt.Errorf("%v is negative; want 0s or more", d)
-	}
-	return nil
 }
 
 // delayingNode is a node of lower=delayed.

@@ -25,6 +25,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -227,14 +228,7 @@ func Settings(a *dme.Algorithm) []map[string]string {
 }
 
 func name(set map[string]string) string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		parts = append(parts, k+"="+set[k])
-	}
-	if parts == nil {
-		return "default"
-	}
-	return strings.Join(parts, ",")
+	return cmp.Or(strings.Join(dme.Assigned(set), ","), "default")
 }
 
 // checkClocks looks for a state in which a node behaves differently if clocks are lower in the same

@@ -93,7 +93,7 @@ func (p *program) check(c *cli.Context) error {
 	var notes []string
 	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
 		for _, set := range settings[1:] {
-			notes = append(notes, "few nodes show more under --set "+strings.Join(check.SettingWords(set), " --set ")+", which is not searched here")
+			notes = append(notes, "few nodes show more under"+runs.SetFlags(set)+", which is not searched here")
 		}
 		settings = []map[string]string{options.Set}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/internal/search/check"
+	"dmebench/runs"
 )
 
 // checked runs 'dmebench check' with the given arguments in a folder of its own.
@@ -239,12 +240,12 @@ func TestCheckTriesFurtherSettings(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
 			t.Fatal(code, err, stdout, stderr)
 		}
-		sets = []string{strings.Join(check.SettingWords(x.Set), " ")}
+		sets = []string{runs.Settings(x.Set)}
 		for _, also := range x.Also {
 			if also.Schedules != 20 || !also.Complete {
 				t.Errorf("%s: %+v", args, also)
 			}
-			sets = append(sets, strings.Join(check.SettingWords(also.Set), " "))
+			sets = append(sets, runs.Settings(also.Set))
 		}
 		return sets
 	}

@@ -3,9 +3,9 @@ package link
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"dmebench/dme"
 	"dmebench/units"
@@ -23,13 +23,13 @@ func settings() []setting {
 		{"jitter", "0", "DURATION", "up to which, uniformly, a frame takes longer still",
 			func(s string, c *Config) error { return read(&c.All.Jitter, parseDuration, s) }},
 		{"loss", "0", "PROBABILITY", "that a frame vanishes",
-			func(s string, c *Config) error { return read(&c.All.Loss, parseProbability, s) }},
+			func(s string, c *Config) error { return read(&c.All.Loss, dme.Fraction, s) }},
 		{"dup", "0", "PROBABILITY", "that a frame arrives twice",
-			func(s string, c *Config) error { return read(&c.All.Duplication, parseProbability, s) }},
+			func(s string, c *Config) error { return read(&c.All.Duplication, dme.Fraction, s) }},
 		{"reorder", "0", "PROBABILITY", fmt.Sprintf("that a frame is held back for up to %v while others pass", DefaultHolding),
-			func(s string, c *Config) error { return read(&c.All.Reordering, parseProbability, s) }},
+			func(s string, c *Config) error { return read(&c.All.Reordering, dme.Fraction, s) }},
 		{"bandwidth", "0", "BYTES", "per second and link; 0 is no limit",
-			func(s string, c *Config) error { return read(&c.All.Bandwidth, parseBandwidth, s) }},
+			func(s string, c *Config) error { return read(&c.All.Bandwidth, dme.Whole(0, math.MaxInt), s) }},
 
 		{"links", "none", "none|FROM-TO[@TIME-TIME]:NAME=VALUE,…;…",
 			"of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1: " +
@@ -123,35 +123,7 @@ func Describe(o dme.Options) string {
 	return strings.Join(words, " ")
 }
 
-func parseProbability(s string) (float64, error) {
-	p, err := strconv.ParseFloat(s, 64)
-	if x, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64); err == nil && strings.HasSuffix(s, "%") {
-		return 0, fmt.Errorf("not a probability from 0 to 1, such as %v", x/100)
-	}
-	if err != nil || !(p >= 0 && p <= 1) {
-		return 0, errors.New("not a probability from 0 to 1")
-	}
-	return p, nil
-}
-
-func parseDuration(s string) (time.Duration, error) {
-	d, err := dme.ParseDuration(s)
-	if err != nil {
-		return 0, err
-	}
-	if d < 0 || d > MaxDelay {
-		return 0, fmt.Errorf("not a duration from 0 to %v", MaxDelay)
-	}
-	return d, nil
-}
-
-func parseBandwidth(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0, errors.New("not a number of bytes per second")
-	}
-	return n, nil
-}
+var parseDuration = dme.Lasting(0, MaxDelay)
 
 func parseSeed(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)

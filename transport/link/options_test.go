@@ -150,7 +150,7 @@ func TestParseRules(t *testing.T) {
 		"1-2:loss=1;":               "want FROM-TO",
 		"1-2:los=1":                 "there are delay, jitter, loss, dup, reorder, bandwidth",
 		"1-2:partition=none":        "no condition of a link",
-		"1-2:loss=2":                "not a probability",
+		"1-2:loss=2":                "not a number from 0 to 1",
 		"1-2:loss=0.1,loss=0.2":     "twice",
 		"1-2:delay=x":               "not a delay",
 		"0-2:loss=1":                "neither a node number",
@@ -162,7 +162,7 @@ func TestParseRules(t *testing.T) {
 		"1-2@1s-x:loss=1":           "not a duration",
 		"1-2@-1s-2s:loss=1":         "not a duration",
 		"1-2:loss=1,1-3:loss=1":     "no condition of a link",
-		"1-2:bandwidth=1000000kb/s": "not a number of bytes",
+		"1-2:bandwidth=1000000kb/s": "not a number of 0 or more",
 	} {
 		if got, err := parseRules(s, Conditions{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %+v, %v, want an error with %q", s, got, err, says)

@@ -3,7 +3,6 @@ package advise
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -231,12 +230,8 @@ func (a *Advice) command(chosen string) string {
 			"exponential": fmt.Sprintf("exp:%v", q.Delay),
 		}[q.Law]
 	}
-	set := q.located()
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		delay += fmt.Sprintf(" --set %s=%s", name, set[name])
-	}
 	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s%s --requests %d --repetitions %d --seed %d",
-		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay, a.measured(), q.Repetitions, q.Seed)
+		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay+runs.SetFlags(q.located()), a.measured(), q.Repetitions, q.Seed)
 }
 
 // measured is how many requests take about ten seconds, as many as were simulated at most.

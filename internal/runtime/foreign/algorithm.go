@@ -119,7 +119,7 @@ func Algorithm(name string) *dme.Algorithm {
 		Options: []dme.Option{
 			{Name: CommandOption, Forms: []string{"COMMAND"}, Valid: func(s string) error { _, err := Split(s); return err },
 				Help: "what to start for each node; split into words as a shell does, and given to none"},
-			{Name: SettleOption, Default: defaultSettle, Forms: []string{"DURATION"}, Valid: validSettle,
+			{Name: SettleOption, Default: defaultSettle, Forms: []string{"DURATION"}, Valid: dme.Valid(dme.Lasting(1, maxSettle)),
 				Help: "for how long a node that has read everything must be silent to count as idle"},
 			{Name: NeedsOption, Default: "fifo", Words: []string{"fifo", "reliable", "nothing"},
 				Help: "what the algorithm needs from the links: order between each pair of nodes, no loss, or nothing"},
@@ -135,13 +135,6 @@ func Algorithm(name string) *dme.Algorithm {
 		a.Kinds = append(a.Kinds, fmt.Sprintf("type %d", k+1))
 	}
 	return a
-}
-
-func validSettle(s string) error {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxSettle {
-		return fmt.Errorf("not a duration above 0 and at most %v", maxSettle)
-	}
-	return nil
 }
 
 func Available(command string) error {

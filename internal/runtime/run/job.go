@@ -5,6 +5,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -242,14 +243,7 @@ func (j *Job) complete() (*Job, error) {
 }
 
 func alternatives(set map[string]string) string {
-	if len(set) == 0 {
-		return "another workload, such as saturate or poisson"
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		parts = append(parts, "--set "+name+"="+set[name])
-	}
-	return strings.Join(parts, " ")
+	return cmp.Or(strings.TrimSpace(runs.SetFlags(set)), "another workload, such as saturate or poisson")
 }
 
 func (j *Job) prepare() (err error) {

@@ -1,10 +1,8 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -58,7 +56,7 @@ func Networks() []Network { return networks() }
 
 var networks = sync.OnceValue(func() []Network {
 	runtime := dme.Option{
-		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
+		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: dme.Valid(dme.Whole(0, 1024)),
 		Help: "GOMAXPROCS of each worker process; 0: 1 if there are as many of them as processors, else as Go chooses",
 	}
 	return []Network{
@@ -237,13 +235,6 @@ func LookupNetwork(name string) (Network, error) {
 		return Network{}, units.UnknownName("transport", name, names, units.Listed(names))
 	}
 	return all[slices.Index(names, found)], nil
-}
-
-func validProcs(s string) error {
-	if n, err := strconv.Atoi(s); err != nil || n < 0 || n > 1024 {
-		return errors.New("not a number from 0 to 1024")
-	}
-	return nil
 }
 
 // Resources lists the shared resources that critical sections can use.

@@ -196,11 +196,7 @@ func describeService(s *runs.Service, line func(label, format string, args ...an
 		return
 	}
 	if s.Servers > 0 {
-		var settings []string
-		for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
-			settings = append(settings, name+"="+s.Settings[name])
-		}
-		line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
+		line("servers", "%d (%s)", s.Servers, strings.Join(dme.Assigned(s.Settings), ", "))
 	}
 	if b := s.Between; b != nil {
 		line("between servers", "%s messages, %s bytes", counted(b.Messages), counted(b.Bytes))

@@ -31,7 +31,7 @@ func simulated() Network {
 	return Network{
 		Name: runs.Sim, Help: "virtual time in one process, deterministic in the seed",
 		Options: slices.Concat([]dme.Option{
-			{Name: "t", Default: "1ms", Forms: []string{"DURATION"}, Valid: validDelay,
+			{Name: "t", Default: "1ms", Forms: []string{"DURATION"}, Valid: dme.Valid(dme.Lasting(1, maxDelay)),
 				Help: "T, the mean delay of a message"},
 			{Name: delayOption, Default: "constant", Valid: validShape,
 				Words: []string{"constant", "uniform", "exponential"}, Forms: []string{"pareto:INDEX"},
@@ -125,17 +125,6 @@ func validShape(s string) error {
 // maxDelay bounds T, so that a long run's virtual time stays within 64 bits of
 // nanoseconds.
 const maxDelay = time.Hour
-
-func validDelay(s string) error {
-	d, err := dme.ParseDuration(s)
-	if err != nil {
-		return err
-	}
-	if d <= 0 || d > maxDelay {
-		return fmt.Errorf("not a duration above 0 and at most %v", maxDelay)
-	}
-	return nil
-}
 
 // Bound returns the longest time that a message takes, as nodes know it: what the user vouches for,
 // or else what a simulated network keeps to; 0 if it is unknown.

@@ -14,6 +14,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/layout"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -330,7 +331,7 @@ func ProofTable(results []Proven) *layout.Table {
 }
 
 func (r *Proven) Name() string {
-	name := strings.Join(append([]string{r.Algorithm}, SettingWords(r.Set)...), " ")
+	name := strings.TrimSpace(r.Algorithm + " " + runs.Settings(r.Set))
 	if r.AsPublished {
 		name += " (known to be wrong)"
 	}

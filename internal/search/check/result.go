@@ -3,8 +3,6 @@ package check
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -103,14 +101,6 @@ type AlsoSearched struct {
 	Complete  bool              `json:"complete"`
 	Stopped   string            `json:"stopped"`
 	Schedules uint64            `json:"schedules"`
-}
-
-// SettingWords are the words of --set.
-func SettingWords(set map[string]string) (words []string) {
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		words = append(words, name+"="+set[name])
-	}
-	return words
 }
 
 // Kinds of searches.
@@ -224,9 +214,7 @@ func (x *Result) replay(o, by Options) string {
 	add(x.Search == ofStates, " --exhaustive")
 	add(live, " --liveness")
 	add(o.Requesters != nil, " --requesters %s", x.askers())
-	for _, word := range SettingWords(o.Set) {
-		add(true, " --set %s", word)
-	}
+	add(true, "%s", runs.SetFlags(o.Set))
 	add(o.Unordered && !(live && by.Unordered), " --fifo=false")
 	add(!o.Unordered && by.Unordered, " --fifo")
 	if !live { // which has the links of its own
@@ -266,7 +254,7 @@ func (x *Result) Print(out io.Writer) error {
 	if x.LinksBy != LinksByFlags {
 		why = "the worst that " + x.Algorithm + " supports"
 	}
-	name := strings.TrimSpace(x.Algorithm + " " + strings.Join(SettingWords(x.Set), " "))
+	name := strings.TrimSpace(x.Algorithm + " " + runs.Settings(x.Set))
 	line("search", "%s, %d nodes, %s%s, %s, %s", name, x.Nodes, requests, x.whose(), x.links(), why)
 	if x.Watched != "" {
 		line("overtaking", "%s", x.Watched)
@@ -307,7 +295,7 @@ func (x *Result) Print(out io.Writer) error {
 		if !also.Complete {
 			verdict += ", but the search is not complete: " + also.Stopped
 		}
-		line("also searched", "%s: %d schedules, %s", strings.Join(SettingWords(also.Set), " "), also.Schedules, verdict)
+		line("also searched", "%s: %d schedules, %s", runs.Settings(also.Set), also.Schedules, verdict)
 	}
 	switch {
 	case x.Verdict != "":

@@ -296,13 +296,9 @@ func Command(s runs.Spec) string {
 	if s.TotalRate > 0 {
 		b = append(b, "--total-rate", fmt.Sprint(s.TotalRate))
 	}
-	b = append(b, "--requests", fmt.Sprint(s.Requests), "--stall-after", s.StallAfter.String(), "--allow-mismatch")
-	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
-		if name == gauges {
-			continue // they change nothing in the run
-		}
-		b = append(b, "--set "+name+"="+s.Set[name])
-	}
+	set := maps.Clone(s.Set)
+	delete(set, gauges) // they change nothing in the run
+	b = append(b, "--requests", fmt.Sprint(s.Requests), "--stall-after", s.StallAfter.String(), "--allow-mismatch"+runs.SetFlags(set))
 	for _, f := range s.Faults {
 		b = append(b, "--fault '"+f+"'")
 	}

@@ -6,14 +6,13 @@ package faults
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/search/check"
 	"dmebench/report/survival"
+	"dmebench/runs"
 )
 
 // Kind is a kind of fault: a row of the table.
@@ -236,10 +235,7 @@ func judge(s *survival.Search, r *check.Report) {
 }
 
 func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) string {
-	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d", a.Name, o.Nodes, o.Requests)
-	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
-		text += " --set " + name + "=" + o.Set[name]
-	}
+	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d%s", a.Name, o.Nodes, o.Requests, runs.SetFlags(o.Set))
 	for _, flag := range []struct {
 		yes  bool
 		text string
