@@ -64,8 +64,6 @@ func (c Circumstance) About(q claim.Quantity, all claim.List) claim.List {
 	return about
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
 // RareRate is the largest rate of requests, of all nodes, in requests per
 // second, at which they are isolated: a message can go round all nodes ten times
 // between two of them.

@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -109,10 +110,10 @@ func (s *sample) point(kind claim.Kind, predicted float64) Point {
 	}
 	e := estimateOf(s.means, s.compared)
 	p := Point{
-		Runs: len(s.means), Predicted: predicted, Mean: known(e.mean), Min: known(s.least), Max: known(s.most), Standing: Differs,
+		Runs: len(s.means), Predicted: predicted, Mean: stats.Known(e.mean), Min: stats.Known(s.least), Max: stats.Known(s.most), Standing: Differs,
 	}
 	if e.known {
-		p.Lo, p.Hi = known(e.mean-e.half), known(e.mean+e.half)
+		p.Lo, p.Hi = stats.Known(e.mean-e.half), stats.Known(e.mean+e.half)
 	}
 	agrees, told := kind.Agrees(predicted, s.least, s.most)
 	switch {
@@ -152,9 +153,9 @@ func (p *Point) bound(kind claim.Kind, least, most float64) {
 	switch {
 	case p.Standing != Agrees:
 	case math.Abs(lesser-greater) <= reached*max(1, math.Abs(greater)):
-		p.Closest = known(1)
+		p.Closest = stats.Known(1)
 	case lesser >= 0:
-		p.Closest = known(min(1, lesser/greater))
+		p.Closest = stats.Known(min(1, lesser/greater))
 	}
 }
 

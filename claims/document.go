@@ -248,11 +248,3 @@ func (d *Document) Count() {
 		}
 	}
 }
-
-// known returns a pointer to x, nil if x is no number that JSON can hold.
-func known(x float64) *float64 {
-	if !finite(x) {
-		return nil
-	}
-	return &x
-}

@@ -208,13 +208,13 @@ func around(i stats.Interval) string {
 }
 
 func boundsOf(i stats.Interval) Bounds {
-	return Bounds{Value: i.Value, Lo: known(i.Lo), Hi: known(i.Hi)}
+	return Bounds{Value: i.Value, Lo: stats.Known(i.Lo), Hi: stats.Known(i.Hi)}
 }
 
 func rankingOf(fits []stats.Fit) []Ranked {
 	all := []Ranked{}
 	for _, f := range fits {
-		all = append(all, Ranked{Growth: f.Growth.Name, A: boundsOf(f.A), C: boundsOf(f.C), AICc: known(f.AICc), Delta: known(f.Delta)})
+		all = append(all, Ranked{Growth: f.Growth.Name, A: boundsOf(f.A), C: boundsOf(f.C), AICc: stats.Known(f.AICc), Delta: stats.Known(f.Delta)})
 	}
 	return all
 }
@@ -303,6 +303,6 @@ func ScalingPointOf(nodes int, perCS []float64, members float64) ScalingPoint {
 	return ScalingPoint{
 		Nodes: nodes, Runs: len(perCS), PerCS: mean,
 		PerSqrtN: mean / math.Sqrt(n), PerCubeRoot: mean / math.Cbrt(n), PerLogN: mean / math.Log2(n),
-		PerMember: known(mean / members),
+		PerMember: stats.Known(mean / members),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -90,7 +91,7 @@ func Mean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 		return mean, true
 	}
 	x, ok := Read(q, r)
-	return x.Mean, ok && finite(x.Mean)
+	return x.Mean, ok && stats.Finite(x.Mean)
 }
 
 // steadyMean returns the mean of a quantity in the steady part of a run alone.
@@ -99,7 +100,7 @@ func steadyMean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 	if s == nil {
 		return
 	}
-	per := func(x, of float64) (float64, bool) { return x / of, finite(x / of) }
+	per := func(x, of float64) (float64, bool) { return x / of, stats.Finite(x / of) }
 	known := func(x *float64, unit float64) (mean float64, ok bool) {
 		if x == nil {
 			return
@@ -141,7 +142,7 @@ func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
 	if !made || !told {
 		return e, false
 	}
-	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most), Standing: Differs}
+	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: stats.Known(mean), Min: stats.Known(least), Max: stats.Known(most), Standing: Differs}
 	if agrees, judged := c.Kind.Agrees(predicted, least, most); judged {
 		e.Agrees, e.How = agrees, extremes(c.Kind, agrees, least, most)
 	} else {
@@ -165,12 +166,12 @@ const Search = "search"
 func Searched(c claim.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
 	predicted, made := c.Prediction(s)
 	agrees, judged := c.Kind.Agrees(predicted, worst, worst)
-	if !made || !judged || c.Kind == claim.Exact || !finite(worst) {
+	if !made || !judged || c.Kind == claim.Exact || !stats.Finite(worst) {
 		return e, false
 	}
 	e.Point = Point{
 		Source: Search, Condition: "some schedules", Nodes: s.Nodes, Predicted: predicted,
-		Mean: known(worst), Min: known(worst), Max: known(worst), Agrees: agrees, Standing: Differs,
+		Mean: stats.Known(worst), Min: stats.Known(worst), Max: stats.Known(worst), Agrees: agrees, Standing: Differs,
 		How: extremes(c.Kind, agrees, worst, worst),
 	}
 	if complete {

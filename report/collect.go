@@ -88,7 +88,7 @@ func newCell(x *cells.Cell) *cell {
 	for _, m := range runs.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.Good))
 	}
-	if c.tooShort() > 0 {
+	if c.TooShort() > 0 {
 		for _, name := range runs.SyncDelays() {
 			c.estimates[name] = stats.Median(nil)
 		}

@@ -59,7 +59,7 @@ func (c *cell) hostWarnings() []string {
 		all = append(all, fmt.Sprintf("the bound of the clocks, %s, exceeds the median synchronization delay, %s: it is not known",
 			units.Time(c.clockBound()), units.Time(sd.Median)))
 	}
-	if n := c.tooShort(); n > 0 && n < len(c.Good) {
+	if n := c.TooShort(); n > 0 && n < len(c.Good) {
 		all = append(all, fmt.Sprintf("the synchronization delay of %d of %d repetitions is shorter than the clocks can tell: "+
 			"the others’ would be a median of slow ones, and is not shown", n, len(c.Good)))
 	}

@@ -221,18 +221,6 @@ func (c *cell) bound(metric string) float64 {
 	return 0
 }
 
-// tooShort counts the repetitions whose synchronization delay is shorter than clocks can resolve.
-// If there is one, the median of the others is not the cell's: their delay was long enough.
-func (c *cell) tooShort() int {
-	n := 0
-	for _, r := range c.Good {
-		if r.SyncDelayTooShort() {
-			n++
-		}
-	}
-	return n
-}
-
 // widened returns a metric with an interval that reaches further by what clocks may be wrong, and
 // that bound; 0 if no time of several clocks is in it.
 func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {

@@ -103,7 +103,7 @@ func GeometricMean(values []float64) (float64, error) {
 
 // sample returns the finite values for benchmath, which sorts them in place.
 func sample(values []float64, t *benchmath.Thresholds) *benchmath.Sample {
-	return benchmath.NewSample(slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !finite(x) }), t)
+	return benchmath.NewSample(slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !Finite(x) }), t)
 }
 
 // MannWhitney returns the p-value of [Difference]: of the two-sided test that a and b come from one

@@ -73,7 +73,7 @@ func FitGrowth(n, y []float64, g Growth) (Fit, error) {
 	}
 	x := make([]float64, len(n))
 	for i := range n {
-		if x[i] = g.Of(n[i]); !finite(x[i]) {
+		if x[i] = g.Of(n[i]); !Finite(x[i]) {
 			return Fit{}, fmt.Errorf("stats: %s of %v nodes is not a number; choose sizes where it is", g.Name, n[i])
 		}
 	}
@@ -126,7 +126,7 @@ func observations(n, y []float64, least int) (sizes int, err error) {
 		return 0, fmt.Errorf("stats: %d sizes for %d values; there must be one for each", len(n), len(y))
 	}
 	for i := range n {
-		if !finite(n[i]) || !finite(y[i]) {
+		if !Finite(n[i]) || !Finite(y[i]) {
 			return 0, fmt.Errorf("stats: observation %d (N = %v, y = %v) is not finite; leave it out", i+1, n[i], y[i])
 		}
 		if n[i] <= 0 {
@@ -219,7 +219,9 @@ func student(df int) float64 {
 
 func point(x float64) Interval        { return Interval{x, x, x} }
 func around(x, half float64) Interval { return Interval{x, x - half, x + half} }
-func finite(x float64) bool           { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Finite reports whether x is neither infinite nor no number.
+func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Exponent is the least-squares fit of y = a + c·N^p with p free.
 type Exponent struct {

@@ -149,7 +149,7 @@ func (e Estimate) Bounded() bool { return !math.IsNaN(e.Lo) }
 
 // Known returns a pointer to x, or nil if x is no number that JSON can hold.
 func Known(x float64) *float64 {
-	if !finite(x) {
+	if !Finite(x) {
 		return nil
 	}
 	return &x

@@ -274,3 +274,16 @@ type Readmitter interface {
 type UpHandler interface {
 	Up(peer dme.NodeID)
 }
+
+// SendToAll sends a frame to all other nodes, one after the other.
+func SendToAll(t Transport, nodes int, from dme.NodeID, b []byte) error {
+	for to := dme.NodeID(1); int(to) <= nodes; to++ {
+		if to == from {
+			continue
+		}
+		if err := t.Send(from, to, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

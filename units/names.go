@@ -2,6 +2,7 @@ package units
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,6 +31,19 @@ func FindName(name string, names []string) (found string, ok bool) {
 		return "", false
 	}
 	return found, true
+}
+
+// Lookup returns the element of a list that goes by that name, as [FindName] has it. The error
+// names all that there are; what says what they are.
+func Lookup[T any](what, name string, list []T, nameOf func(T) string) (found T, err error) {
+	names := make([]string, len(list))
+	for i, x := range list {
+		names[i] = nameOf(x)
+	}
+	if n, ok := FindName(name, names); ok {
+		return list[slices.Index(names, n)], nil
+	}
+	return found, UnknownName(what, name, names, Listed(names))
 }
 
 // NearestName returns the name among names that is nearest to name, ignoring case: at most

@@ -123,16 +123,7 @@ func kinds() []Kind {
 
 // Lookup returns the workload of that name, in any case.
 func Lookup(name string) (Kind, error) {
-	kinds := Kinds()
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	found, ok := units.FindName(name, names)
-	if !ok {
-		return Kind{}, units.UnknownName("workload", name, names, units.Listed(names))
-	}
-	return kinds[slices.Index(names, found)], nil
+	return units.Lookup("workload", name, Kinds(), func(k Kind) string { return k.Name })
 }
 
 // Arrival is a request of a node, After the beginning of its step.

@@ -138,7 +138,7 @@ func (c *Cell) LeftOut() []string {
 }
 
 // TooShort counts the runs whose synchronization delay is shorter than clocks of several hosts can
-// resolve.
+// resolve. If there is one, the median of the others is not the cell's: their delay was long enough.
 func (c *Cell) TooShort() (n int) {
 	for _, r := range c.Good {
 		if r.SyncDelayTooShort() {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -41,7 +42,7 @@ type extent struct {
 func newExtent() extent { return extent{math.Inf(1), math.Inf(-1), math.Inf(1)} }
 
 func (e *extent) add(x float64) {
-	if !finite(x) {
+	if !stats.Finite(x) {
 		return
 	}
 	e.min, e.max = min(e.min, x), max(e.max, x)
@@ -162,7 +163,7 @@ func (s scale) closest() float64 {
 }
 
 // drawable reports whether y can be shown on the axis.
-func (s scale) drawable(y float64) bool { return finite(y) && (!s.log || y > 0) }
+func (s scale) drawable(y float64) bool { return stats.Finite(y) && (!s.log || y > 0) }
 
 // niceStep returns the smallest of 1, 2, 5 times a power of ten that is at
 // least step.
@@ -184,7 +185,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	var at []float64
 	for _, series := range p.Series {
 		for _, pt := range series.Points {
-			if !finite(pt.X) || !finite(pt.Y) {
+			if !stats.Finite(pt.X) || !stats.Finite(pt.Y) {
 				continue
 			}
 			all.add(pt.X)

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"dmebench/stats"
 )
 
 // Sizes of a figure, in points.
@@ -95,7 +97,7 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
 		return gap > (widest(small, a.label)+widest(small, b.label))/2+4
 	}
-	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !finite(e.At) || !finite(e.Lasts) })
+	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !stats.Finite(e.At) || !stats.Finite(e.Lasts) })
 	drawn := panel{plot: plot.New()}
 	if p.Title != "" {
 		drawn.title = wrap(d.fonts.bold(textSize), printable(p.Title), " ", width, 2)

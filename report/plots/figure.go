@@ -10,6 +10,8 @@ package plots
 import (
 	"math"
 	"slices"
+
+	"dmebench/stats"
 )
 
 // Role says what a series shows, and by that how it is drawn.
@@ -112,10 +114,8 @@ func (f Figure) Empty() bool {
 
 // drawable reports whether any point of the series can be shown.
 func (s Series) drawable() bool {
-	return slices.ContainsFunc(s.Points, func(p Point) bool { return finite(p.X) && finite(p.Y) })
+	return slices.ContainsFunc(s.Points, func(p Point) bool { return stats.Finite(p.X) && stats.Finite(p.Y) })
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
 // hasBar reports whether the point has an error bar.
-func (p Point) hasBar() bool { return finite(p.Lo) && finite(p.Hi) }
+func (p Point) hasBar() bool { return stats.Finite(p.Lo) && stats.Finite(p.Hi) }

@@ -209,15 +209,7 @@ func sayToAll(tr transport.Transport, nodes int, from dme.NodeID, b []byte, atOn
 	if atOnce {
 		return tr.(transport.Broadcaster).Broadcast(from, b)
 	}
-	for to := dme.NodeID(1); int(to) <= nodes; to++ {
-		if to == from {
-			continue
-		}
-		if err := tr.Send(from, to, b); err != nil {
-			return err
-		}
-	}
-	return nil
+	return transport.SendToAll(tr, nodes, from, b)
 }
 
 // testSlowReader sends to a process that takes nothing: before long Send must

@@ -125,7 +125,7 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 		return err
 	}
 	if peers.MaxHeader+len(b) > t.body {
-		return sendToAll(t, t.config.Nodes, from, b) // in parts
+		return transport.SendToAll(t, t.config.Nodes, from, b) // in parts
 	}
 	c := &t.cast
 	c.mu.Lock()

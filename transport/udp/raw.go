@@ -189,22 +189,9 @@ func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
 	changed := r.changed
 	r.Mu.Unlock()
 	if changed && !r.beneath {
-		return sendToAll(r, r.config.Nodes, from, b)
+		return transport.SendToAll(r, r.config.Nodes, from, b)
 	}
 	r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
-	return nil
-}
-
-// sendToAll sends a frame to one node after the other.
-func sendToAll(t transport.Transport, nodes int, from dme.NodeID, b []byte) error {
-	for to := dme.NodeID(1); int(to) <= nodes; to++ {
-		if to == from {
-			continue
-		}
-		if err := t.Send(from, to, b); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

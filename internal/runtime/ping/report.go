@@ -162,8 +162,8 @@ func (m *Measurement) compare() {
 		}
 		e := stats.Median(ratios)
 		c := Comparison{
-			Name: q.name, Bare: median(bare), Ours: median(ours),
-			Ratio:    Ratio{Pairs: e.N, Median: median(ratios), Confidence: stats.Confidence},
+			Name: q.name, Bare: stats.Known(stats.Median(bare).Median), Ours: stats.Known(stats.Median(ours).Median),
+			Ratio:    Ratio{Pairs: e.N, Median: stats.Known(e.Median), Confidence: stats.Confidence},
 			Warnings: []string{},
 		}
 		if e.N < len(ratios) {
@@ -178,13 +178,6 @@ func (m *Measurement) compare() {
 		}
 		m.Quantities = append(m.Quantities, c)
 	}
-}
-
-func median(x []float64) *float64 {
-	if e := stats.Median(x); e.N > 0 {
-		return &e.Median
-	}
-	return nil
 }
 
 func (r *Report) WriteText(out io.Writer) error {

@@ -225,16 +225,7 @@ func (n Network) Describe(o dme.Options) string {
 
 // LookupNetwork returns the network of that name.
 func LookupNetwork(name string) (Network, error) {
-	all := Networks()
-	var names []string
-	for _, n := range all {
-		names = append(names, n.Name)
-	}
-	found, ok := units.FindName(name, names)
-	if !ok {
-		return Network{}, units.UnknownName("transport", name, names, units.Listed(names))
-	}
-	return all[slices.Index(names, found)], nil
+	return units.Lookup("transport", name, Networks(), func(n Network) string { return n.Name })
 }
 
 // Resources lists the shared resources that critical sections can use.

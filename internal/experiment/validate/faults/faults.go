@@ -318,11 +318,7 @@ func measure(sample []float64) *survival.Measure {
 		return nil
 	}
 	e := stats.Median(sample)
-	m := &survival.Measure{Median: e.Median, Count: e.N}
-	if e.Bounded() {
-		m.Low, m.High = &e.Lo, &e.Hi
-	}
-	return m
+	return &survival.Measure{Median: e.Median, Low: stats.Known(e.Lo), High: stats.Known(e.Hi), Count: e.N}
 }
 
 // judgeClaims judges what an algorithm's texts claim of failures by its runs: of those
