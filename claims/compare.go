@@ -110,7 +110,8 @@ func (s *sample) point(kind claim.Kind, predicted float64) Point {
 	}
 	e := estimateOf(s.means, s.compared)
 	p := Point{
-		Runs: len(s.means), Predicted: predicted, Mean: stats.Known(e.mean), Min: stats.Known(s.least), Max: stats.Known(s.most), Standing: Differs,
+		Runs: len(s.means), Predicted: predicted, Standing: Differs,
+		Mean: stats.Known(e.mean), Min: stats.Known(s.least), Max: stats.Known(s.most),
 	}
 	if e.known {
 		p.Lo, p.Hi = stats.Known(e.mean-e.half), stats.Known(e.mean+e.half)

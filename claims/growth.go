@@ -214,7 +214,8 @@ func boundsOf(i stats.Interval) Bounds {
 func rankingOf(fits []stats.Fit) []Ranked {
 	all := []Ranked{}
 	for _, f := range fits {
-		all = append(all, Ranked{Growth: f.Growth.Name, A: boundsOf(f.A), C: boundsOf(f.C), AICc: stats.Known(f.AICc), Delta: stats.Known(f.Delta)})
+		r := Ranked{Growth: f.Growth.Name, A: boundsOf(f.A), C: boundsOf(f.C), AICc: stats.Known(f.AICc), Delta: stats.Known(f.Delta)}
+		all = append(all, r)
 	}
 	return all
 }

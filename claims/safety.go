@@ -142,7 +142,10 @@ func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
 	if !made || !told {
 		return e, false
 	}
-	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: stats.Known(mean), Min: stats.Known(least), Max: stats.Known(most), Standing: Differs}
+	e.Point = Point{
+		Nodes: s.Nodes, Predicted: predicted, Standing: Differs,
+		Mean: stats.Known(mean), Min: stats.Known(least), Max: stats.Known(most),
+	}
 	if agrees, judged := c.Kind.Agrees(predicted, least, most); judged {
 		e.Agrees, e.How = agrees, extremes(c.Kind, agrees, least, most)
 	} else {

@@ -146,11 +146,7 @@ func Canonical(set map[string]string, declared ...[]Option) map[string]string {
 }
 
 func optionNames(options []Option) []string {
-	names := make([]string, len(options))
-	for i, o := range options {
-		names[i] = o.Name
-	}
-	return names
+	return units.Texts(options, func(o Option) string { return o.Name })
 }
 
 // Assigned writes settings in the order of their names: "hot=3", "share=0.5".

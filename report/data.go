@@ -13,6 +13,7 @@ import (
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
+	"dmebench/units"
 )
 
 // paper fills the data of a page from a collection.
@@ -158,10 +159,7 @@ func (s *set) silent() []string {
 }
 
 func (p *paper) addLoads() {
-	var titles []string
-	for _, s := range p.sets {
-		titles = append(titles, s.String())
-	}
+	titles := units.Texts(p.sets, (*set).String)
 	briefs := differingOf(titles)
 	for i, s := range p.sets {
 		load := page.Load{
@@ -192,10 +190,7 @@ func (p *paper) addCells() {
 		best := fullest(contests)
 		contests = slices.Concat(contests[best:best+1], contests[:best], contests[best+1:])
 		for _, con := range contests {
-			var labels []string
-			for _, e := range con.Entrants {
-				labels = append(labels, e.Label)
-			}
+			labels := units.Texts(con.Entrants, func(e rank.Entrant) string { return e.Label })
 			for _, ln := range s.lines {
 				if con.here.cells[ln.label] != nil && !slices.Contains(labels, ln.label) {
 					labels = append(labels, ln.label)

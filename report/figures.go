@@ -166,11 +166,7 @@ func (c candidate) figure() plots.Figure {
 		v.Title = cmp.Or(v.Title, strings.Join(parts[i], separator))
 		f.Panels = append(f.Panels, v.Panel)
 		for _, same := range cells.Grouped(v.predicted, func(s saying) string { return s.text }) {
-			var of []string
-			for _, s := range same {
-				of = append(of, s.of)
-			}
-			text := strings.Join(of, ", ") + " " + same[0].text
+			text := strings.Join(units.Texts(same, func(s saying) string { return s.of }), ", ") + " " + same[0].text
 			if len(panels) > 1 {
 				text = v.Title + ": " + text
 			}

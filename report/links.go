@@ -77,11 +77,7 @@ func (l link) losses() string {
 }
 
 func linkTable(id, title string, links []link) page.Table {
-	var names []string
-	for _, l := range links {
-		names = append(names, l.String())
-	}
-	t := newListing(id, title, "from → to", names)
+	t := newListing(id, title, "from → to", units.Texts(links, link.String))
 	for _, c := range []struct {
 		name string
 		of   func(link) page.Value

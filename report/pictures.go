@@ -63,11 +63,7 @@ func (c *cell) responses() *hdrhistogram.Histogram {
 	if c == nil {
 		return nil
 	}
-	var encoded []string
-	for _, r := range c.Good {
-		encoded = append(encoded, r.Histograms.Response)
-	}
-	h, err := stats.Merge(encoded)
+	h, err := stats.Merge(units.Texts(c.Good, func(r *runs.Result) string { return r.Histograms.Response }))
 	if err != nil {
 		return nil // it is damaged
 	}

@@ -112,11 +112,7 @@ func spectra(list []*runs.Result) (all []page.Spectrum, unread error) {
 		{"response time", func(r *runs.Result) string { return r.Histograms.Response }},
 		{"synchronization delay", func(r *runs.Result) string { return r.Histograms.SyncDelay }},
 	} {
-		var encoded []string
-		for _, r := range list {
-			encoded = append(encoded, times.of(r))
-		}
-		h, err := stats.Merge(encoded)
+		h, err := stats.Merge(units.Texts(list, times.of))
 		if err != nil {
 			unread = err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/units"
 )
 
 // A dimension is one thing in which cells may differ.
@@ -65,11 +66,7 @@ func SetFlags(set map[string]string) (flags string) {
 // Dimensions names everything in which cells may differ: the keys of a [Spec]
 // that are part of a [Key], in their order, and hosts, which a [Result] has.
 func Dimensions() []string {
-	var names []string
-	for _, d := range dimensions {
-		names = append(names, d.name)
-	}
-	return names
+	return units.Texts(dimensions[:], func(d dimension) string { return d.name })
 }
 
 // Key says what a cell is: everything that a run was asked to do, but for its
@@ -182,10 +179,7 @@ func (r *Result) Key() Key {
 
 // hostNames lists the hosts of a run in alphabetical order, "" if there are none.
 func (r *Result) hostNames() string {
-	var names []string
-	for _, h := range r.Hosts {
-		names = append(names, h.Name)
-	}
+	names := units.Texts(r.Hosts, func(h Host) string { return h.Name })
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

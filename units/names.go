@@ -33,13 +33,19 @@ func FindName(name string, names []string) (found string, ok bool) {
 	return found, true
 }
 
+// Texts writes each element of a list.
+func Texts[T any](list []T, text func(T) string) []string {
+	all := make([]string, len(list))
+	for i, x := range list {
+		all[i] = text(x)
+	}
+	return all
+}
+
 // Lookup returns the element of a list that goes by that name, as [FindName] has it. The error
 // names all that there are; what says what they are.
 func Lookup[T any](what, name string, list []T, nameOf func(T) string) (found T, err error) {
-	names := make([]string, len(list))
-	for i, x := range list {
-		names[i] = nameOf(x)
-	}
+	names := Texts(list, nameOf)
 	if n, ok := FindName(name, names); ok {
 		return list[slices.Index(names, n)], nil
 	}

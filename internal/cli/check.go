@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/search/trace"
 	"dmebench/runs"
 	"dmebench/transport/link"
+	"dmebench/units"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -163,7 +164,7 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 		result.Notes = append(result.Notes, "not reduced: "+why)
 	}
 	result.LinksBy = linksBy(c)
-	invariants := names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
+	invariants := units.Texts(search.Invariants(), func(i dme.Invariant) string { return i.Name })
 	if report.JudgedIn == 0 {
 		result.Invariants = invariants
 	} else {

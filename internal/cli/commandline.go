@@ -203,7 +203,7 @@ func (p *program) withoutCommand(c *cli.Context) error {
 	switch {
 	case c.Args().Present():
 		return usage("%w", units.UnknownName("command", c.Args().First(),
-			names(c.App.VisibleCommands(), func(c *cli.Command) string { return c.Name }), "'dmebench help' lists them"))
+			units.Texts(c.App.VisibleCommands(), func(c *cli.Command) string { return c.Name }), "'dmebench help' lists them"))
 	case c.Bool("version"):
 		return p.printVersion(c.Bool("json"))
 	}

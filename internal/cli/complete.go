@@ -64,9 +64,9 @@ func (p *program) values(c *cli.Command, flag string) (words []string) {
 		if c.Name == "ping" {
 			return append(ping.Networks(), everything)
 		}
-		return names(run.Networks(), func(n run.Network) string { return n.Name })
+		return units.Texts(run.Networks(), func(n run.Network) string { return n.Name })
 	case "workload":
-		return names(workload.Kinds(), func(k workload.Kind) string { return k.Name })
+		return units.Texts(workload.Kinds(), func(k workload.Kind) string { return k.Name })
 	case "set":
 		return p.settings()
 	case "name":
@@ -86,32 +86,24 @@ func (p *program) values(c *cli.Command, flag string) (words []string) {
 	case "resource":
 		return run.Resources()
 	case "udp-layer":
-		return names(udp.Layers(), func(l udp.Layer) string { return string(l) })
+		return units.Texts(udp.Layers(), func(l udp.Layer) string { return string(l) })
 	case "format":
 		if c.Name == "trace" {
 			return traceFormats()
 		}
 		return exportFormats()
 	case "formats":
-		return names(plots.Formats(), func(f plots.Format) string { return string(f) })
+		return units.Texts(plots.Formats(), func(f plots.Format) string { return string(f) })
 	case "metric":
-		return names(runs.Metrics(), func(m runs.Metric) string { return m.Name })
+		return units.Texts(runs.Metrics(), func(m runs.Metric) string { return m.Name })
 	case "across", "col":
 		return runs.Dimensions()
 	case "test":
-		return append(names(ping.Tests(), func(t ping.Test) string { return string(t) }), everything)
+		return append(units.Texts(ping.Tests(), func(t ping.Test) string { return string(t) }), everything)
 	case "warmup":
 		return []string{runs.DefaultWarmup}
 	}
 	return words
-}
-
-func names[T any](things []T, name func(T) string) []string {
-	all := make([]string, len(things))
-	for i, x := range things {
-		all[i] = name(x)
-	}
-	return all
 }
 
 // settings returns the options of the algorithms, networks and workloads that a command

@@ -18,6 +18,7 @@ import (
 	"dmebench/internal/testbed/doctor"
 	"dmebench/runs"
 	"dmebench/transport/nats"
+	"dmebench/units"
 )
 
 func (p *program) doctorCommand() *cli.Command {
@@ -205,10 +206,7 @@ func missing(agents []agent.Info, expected int, b *nats.Broker) *doctor.Finding 
 	if len(agents) >= max(expected, 1) {
 		return nil
 	}
-	var names []string
-	for _, i := range agents {
-		names = append(names, i.Name)
-	}
+	names := units.Texts(agents, func(i agent.Info) string { return i.Name })
 	found := fmt.Sprintf("no agent is at %s", b.Name())
 	if len(names) > 0 {
 		found = fmt.Sprintf("%d of %d agents are at %s: %s", len(names), expected, b.Name(), strings.Join(names, ", "))

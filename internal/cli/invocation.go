@@ -182,10 +182,7 @@ func checkArguments(c *cli.Command, args []string) error {
 	case len(args) >= least && len(args) <= len(names):
 		return nil
 	case len(c.Subcommands) > 0:
-		var subs []string
-		for _, sub := range c.Subcommands {
-			subs = append(subs, sub.Name)
-		}
+		subs := units.Texts(c.Subcommands, func(sub *cli.Command) string { return sub.Name })
 		return usage("%s: there is no %q; %s%s", c.Name, args[0], units.Listed(subs), units.Hint(args[0], subs))
 	case len(names) == 0:
 		return usage("%s takes no arguments, but there is %q; everything is given by flags, which 'dmebench %s --help' lists",
@@ -244,10 +241,7 @@ func unknown(c *cli.Command, name string) error {
 		slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name }) {
 		return usage("unknown flag --%s; %s is an option of networks: write --set %s=VALUE", name, name, name)
 	}
-	var names []string
-	for _, f := range c.Flags {
-		names = append(names, f.Names()[0])
-	}
+	names := units.Texts(c.Flags, func(f cli.Flag) string { return f.Names()[0] })
 	if near := units.NearestName(name, names); near != "" {
 		return usage("unknown flag %s%s; did you mean '--%s'?", dashes, name, near)
 	}

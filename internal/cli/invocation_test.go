@@ -19,6 +19,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // tested is a program whose output nobody sees.
@@ -142,7 +143,7 @@ func TestNamesOffByTwoLetters(t *testing.T) {
 		}
 	}
 	root := rootOf(tested())
-	tops := names(root.Subcommands, func(c *cli.Command) string { return c.Name })
+	tops := units.Texts(root.Subcommands, func(c *cli.Command) string { return c.Name })
 	commands(root, func(path []string, c *cli.Command) {
 		if c.SkipFlagParsing || c.Name == "completion" {
 			return
@@ -162,7 +163,7 @@ func TestNamesOffByTwoLetters(t *testing.T) {
 	})
 	for _, a := range algorithms.All() {
 		try(a.Name, run.Catalog(algorithms.All()).Names(), func(wrong string) []string { return []string{"run", wrong, "-n", "3"} })
-		options := names(a.Options, func(o dme.Option) string { return o.Name })
+		options := units.Texts(a.Options, func(o dme.Option) string { return o.Name })
 		for _, name := range options {
 			try(name, options, func(wrong string) []string { return []string{"check", a.Name, "-n", "3", "--set", wrong + "=x"} })
 		}

@@ -136,10 +136,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			return err
 		}
 		list = append(list, x)
-		var values []string
-		for _, o := range a.Options {
-			values = append(values, o.Name+"="+o.Values())
-		}
+		values := units.Texts(a.Options, func(o dme.Option) string { return o.Name + "=" + o.Values() })
 		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Supported(a), ", "),
 			orDash(values, " "), a.Citation)
 	}
@@ -273,11 +270,11 @@ func orNone(s string) string {
 }
 
 func networkNames() string {
-	return strings.Join(names(run.Networks(), func(n run.Network) string { return n.Name }), ", ")
+	return strings.Join(units.Texts(run.Networks(), func(n run.Network) string { return n.Name }), ", ")
 }
 
 func workloadNames() string {
-	return strings.Join(names(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
+	return strings.Join(units.Texts(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
 }
 
 // listableNames lists the names that 'list NAME' knows. Among equal names the first is meant.

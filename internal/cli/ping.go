@@ -11,16 +11,14 @@ import (
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
+	"dmebench/units"
 )
 
 const everything = "all"
 
 func (p *program) pingCommand() *cli.Command {
 	d := ping.DefaultSpec()
-	var tests []string
-	for _, t := range d.Tests {
-		tests = append(tests, string(t))
-	}
+	tests := units.Texts(d.Tests, func(t ping.Test) string { return string(t) })
 	return &cli.Command{
 		Name:      "ping",
 		Usage:     "measure the networks' own limits: round trip, ring, streaming",

@@ -55,7 +55,7 @@ func besides(file string) func(string) ([]byte, error) {
 
 func (p *program) scenarioNames() []string {
 	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
-	return names(all, func(x trace.BuiltIn) string { return x.Name })
+	return units.Texts(all, func(x trace.BuiltIn) string { return x.Name })
 }
 
 func (p *program) builtInScenarios() ([]trace.BuiltIn, error) {

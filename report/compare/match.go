@@ -9,6 +9,7 @@ import (
 
 	"dmebench/report/cells"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 type pair struct {
@@ -89,10 +90,7 @@ func joined(parts ...string) string {
 
 // described gives each cell its section; what all have in common stands by itself.
 func described(pairs []pair) (all []pair, common string) {
-	var titles []string
-	for _, p := range pairs {
-		titles = append(titles, p.cell.section)
-	}
+	titles := units.Texts(pairs, func(p pair) string { return p.cell.section })
 	for i, section := range cells.Differing(titles) {
 		pairs[i].cell.section = section
 	}

@@ -16,6 +16,7 @@ import (
 	"dmebench/internal/record"
 	"dmebench/report"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // CSV returns tables: summary.csv, a row for each cell with medians and intervals, as in the
@@ -79,11 +80,7 @@ func identify(r runs.Run) []string {
 }
 
 func dimensions(r runs.Run, names []string) []string {
-	var values []string
-	for _, name := range names {
-		values = append(values, r.Result.Key().Get(name))
-	}
-	return values
+	return units.Texts(names, r.Result.Key().Get)
 }
 
 func runsTable(list []runs.Run) [][]string {

@@ -97,11 +97,7 @@ func Hgrm(set *runs.Set) ([]File, error) {
 	var files []File
 	for _, c := range groups {
 		for _, q := range quantities() {
-			var encoded []string
-			for _, r := range c.Good {
-				encoded = append(encoded, q.of(r))
-			}
-			h, err := stats.Merge(encoded)
+			h, err := stats.Merge(units.Texts(c.Good, q.of))
 			if err != nil {
 				return nil, fmt.Errorf("export: %s, %s: %w", c.slug, q.name, err)
 			}

@@ -34,11 +34,7 @@ func (c *Contest) inOrder(column int) []labelled {
 }
 
 func names(all []labelled) string {
-	var labels []string
-	for _, x := range all {
-		labels = append(labels, x.label)
-	}
-	return cells.List(labels)
+	return cells.List(units.Texts(all, func(x labelled) string { return x.label }))
 }
 
 // probability writes a p-value; relation says how it compares with those that are meant.

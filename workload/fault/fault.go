@@ -263,11 +263,7 @@ func (f Fault) Whom() string {
 	case f.Role != "":
 		return string(f.Role)
 	case f.Kind == Partition:
-		sides := make([]string, len(f.Sides))
-		for i, side := range f.Sides {
-			sides[i] = dme.FormatNodes(side)
-		}
-		return strings.Join(sides, "|")
+		return strings.Join(units.Texts(f.Sides, dme.FormatNodes), "|")
 	}
 	return dme.FormatNodes(f.Nodes)
 }

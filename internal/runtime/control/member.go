@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	broker "dmebench/transport/nats"
+	"dmebench/units"
 )
 
 // Member is a worker's end of the control plane.
@@ -224,11 +225,7 @@ type Silence struct {
 }
 
 func (s *Silence) Error() string {
-	var names []string
-	for _, w := range s.Workers {
-		names = append(names, strconv.Itoa(w))
-	}
-	return fmt.Sprintf("control: %s: no answer from worker %s", s.Op, strings.Join(names, ", "))
+	return fmt.Sprintf("control: %s: no answer from worker %s", s.Op, strings.Join(units.Texts(s.Workers, strconv.Itoa), ", "))
 }
 
 // Call asks some workers at the same time and waits for all answers, which it

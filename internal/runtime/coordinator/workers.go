@@ -12,6 +12,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
 	standstill "dmebench/internal/runtime/stall"
+	"dmebench/units"
 )
 
 // place is where some nodes live: a worker process or, one after the other, several.
@@ -143,13 +144,7 @@ func (c *coordinator) excuse(begin time.Time, err error) error {
 	return err
 }
 
-func (c *coordinator) names(workers []int) string {
-	var names []string
-	for _, w := range workers {
-		names = append(names, c.name(w))
-	}
-	return some(names, ", ")
-}
+func (c *coordinator) names(workers []int) string { return some(units.Texts(workers, c.name), ", ") }
 
 func (c *coordinator) name(worker int) string {
 	ids := c.places[worker].nodes

@@ -145,11 +145,7 @@ func (s *Spec) Check() error {
 }
 
 func names(tests []Test) []string {
-	var names []string
-	for _, t := range tests {
-		names = append(names, string(t))
-	}
-	return names
+	return units.Texts(tests, func(t Test) string { return string(t) })
 }
 
 func (s *Spec) set(network string) map[string]string {

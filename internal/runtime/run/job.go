@@ -37,11 +37,7 @@ func (c Catalog) Algorithms() Catalog {
 }
 
 func (c Catalog) Names() []string {
-	names := make([]string, len(c))
-	for i, a := range c {
-		names[i] = a.Name
-	}
-	return names
+	return units.Texts(c, func(a *dme.Algorithm) string { return a.Name })
 }
 
 // Lookup returns the algorithm of that name, in any case, for searches and simulations.

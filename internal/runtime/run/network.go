@@ -78,10 +78,7 @@ var networks = sync.OnceValue(func() []Network {
 const TLSOption = "tls"
 
 func overTCP(runtime dme.Option) Network {
-	var words []string
-	for _, e := range tcp.Encryptions() {
-		words = append(words, string(e))
-	}
+	words := units.Texts(tcp.Encryptions(), func(e tcp.Encryption) string { return string(e) })
 	secure := dme.Option{
 		Name: TLSOption, Default: string(tcp.Auto), Words: words,
 		Help: "whether connections are encrypted, by TLS 1.3 with keys that follow from the run's; auto: those to a listener beyond the loopback",
@@ -106,10 +103,7 @@ const (
 // overUDP is the network udp. The conditions of its links apply beneath the layers that make up for
 // them.
 func overUDP(runtime dme.Option) Network {
-	var names []string
-	for _, l := range udp.Layers() {
-		names = append(names, string(l))
-	}
+	names := units.Texts(udp.Layers(), func(l udp.Layer) string { return string(l) })
 	layer := dme.Option{
 		Name: LayerOption, Default: string(udp.FIFO), Words: names,
 		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",

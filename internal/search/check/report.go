@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/stall"
+	"dmebench/units"
 )
 
 // Report is what a search has found out.
@@ -104,11 +105,7 @@ func Wait(nodes []dme.NodeID) string {
 	if len(nodes) == 1 {
 		return "node " + nodes[0].String() + " waits"
 	}
-	var names []string
-	for _, id := range nodes {
-		names = append(names, id.String())
-	}
-	return "nodes " + strings.Join(names, ", ") + " wait"
+	return "nodes " + strings.Join(units.Texts(nodes, dme.NodeID.String), ", ") + " wait"
 }
 
 // Trace is a schedule as it went, up to the step that broke a property.

@@ -193,11 +193,7 @@ func newResult(a *dme.Algorithm, o Options, kind string, r Report) *Result {
 }
 
 func stepTexts(steps []vnet.Step) []string {
-	all := make([]string, len(steps))
-	for i, x := range steps {
-		all[i] = x.String()
-	}
-	return all
+	return units.Texts(steps, vnet.Step.String)
 }
 
 // replay is the command line that finds the same violation at once; by is the default search.
@@ -400,11 +396,7 @@ func (x *Result) distance() string {
 
 // askers are the nodes that ask, as they are written in a flag.
 func (x *Result) askers() string {
-	var words []string
-	for _, id := range x.Requesters {
-		words = append(words, id.String())
-	}
-	return strings.Join(words, ",")
+	return strings.Join(units.Texts(x.Requesters, dme.NodeID.String), ",")
 }
 
 func (x *Result) whose() string {
