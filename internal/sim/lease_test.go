@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/lease"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/runs"
 )
 
@@ -38,5 +39,15 @@ func TestLeaseIsRenewed(t *testing.T) {
 	r := simulate(t, runs.Spec{Nodes: 5, CS: "350ms", Requests: 20, Set: map[string]string{"lease": "100ms"}}, lease.Algorithm())
 	if r.Status != runs.OK || r.Safety.Violations > 0 || r.Messages.ByKind["RENEW"] == 0 {
 		t.Errorf("%s: %+v", r.Status, r.Messages)
+	}
+}
+
+// Readers see the resource, and do not update it.
+func TestReadersOfTheResource(t *testing.T) {
+	r := simulate(t, runs.Spec{
+		Nodes: 4, CS: "1ms", Requests: 200, Resource: "memory", Set: map[string]string{"readers": "0.5"},
+	}, ricartagrawala.ReadersWriters())
+	if s := r.Safety.Resource; s.Updates == 0 || s.Updates >= r.Entries || s.LostUpdates != 0 {
+		t.Errorf("%d entries, %+v", r.Entries, s)
 	}
 }

@@ -68,8 +68,10 @@ func TestALockService(t *testing.T) {
 					break
 				}
 			}
-			if r.Status == runs.OK && r.Entries+1 < 150 || x.set["lease"] == "1h" && r.Messages.ByKind["answer"] != 300 {
-				t.Errorf("%d entries, messages %v", r.Entries, r.Messages.ByKind)
+			calls := uint64(len(`{"Op":"lock"}`+"\n") + len(`{"Op":"unlock"}`+"\n"))
+			if r.Status == runs.OK && r.Entries+1 < 150 ||
+				x.set["lease"] == "1h" && (r.Messages.ByKind["answer"] != 300 || r.Service.ClientBytes != 150*calls) {
+				t.Errorf("%d entries, messages %v, %d bytes sent", r.Entries, r.Messages.ByKind, r.Service.ClientBytes)
 			}
 		})
 	}
