@@ -105,11 +105,8 @@ func prepare(c dme.Config) (dme.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &system{terms: terms{half: lease / 2, lease: lease + time.Duration(float64(drift)/1e6*float64(lease)), fencing: fenced(c.Options)}}
-	for id := dme.NodeID(1); int(id) <= c.Nodes; id++ {
-		s.members = append(s.members, id)
-	}
-	return s, nil
+	arbiters := lease + time.Duration(float64(drift)/1e6*float64(lease))
+	return &system{terms{lease / 2, arbiters, fenced(c.Options)}, slices.Collect(dme.Others(c.Nodes, dme.None))}, nil
 }
 
 // Node returns node id, idle and free.

@@ -18,7 +18,7 @@ func TestALockService(t *testing.T) {
 		set     map[string]string
 		faults  []string
 		drops   uint64
-		nats    bool // the resource: one that takes a message may not be read yet when a holder stands still
+		nats    bool // the resource, at a server
 		overlap bool // somebody enters while another is inside
 		lost    bool // an update of the resource
 		refused bool // by its fencing token
@@ -32,6 +32,8 @@ func TestALockService(t *testing.T) {
 		{name: "holder killed", nats: true, faults: []string{"kill holder @entry:30", "restart holder @+50ms"}},
 		{name: "holder stands still shortly", nats: true, faults: []string{"pause holder @entry:30+100ms"}},
 		{name: "holder stands still", set: map[string]string{"lease": "200ms"},
+			faults: []string{"pause holder @entry:30+600ms"}, overlap: true, refused: true, expired: true},
+		{name: "holder stands still, resource at a server", nats: true, set: map[string]string{"lease": "200ms"},
 			faults: []string{"pause holder @entry:30+600ms"}, overlap: true, refused: true, expired: true},
 		{name: "holder stands still, no fencing", set: map[string]string{"lease": "200ms", "fencing": "false"},
 			faults: []string{"pause holder @entry:30+600ms"}, overlap: true, lost: true, expired: true},

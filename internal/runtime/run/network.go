@@ -268,9 +268,12 @@ func (j *Job) checkOwnTime() error {
 	cannot := func(advice, why string, args ...any) error {
 		return &CannotRun{Why: fmt.Errorf("%s: %w", j.Algorithm.Name, fmt.Errorf(why, args...)), advice: advice}
 	}
-	links := j.Links()
-	odd := links
-	odd.All.Delay = link.Delay{}
+	longer := func() bool { // they are by a constant delay, and nothing else happens on them
+		links := j.Links()
+		constant := links.All.Delay.Shape == link.Constant
+		links.All.Delay = link.Delay{}
+		return constant && links.Idle()
+	}
 	switch service := j.Algorithm.Class == dme.Service; {
 	case foreign.Is(j.Algorithm.Name) && !j.Network.Real():
 		return cannot("choose --transport tcp, udp or nats", "nodes in other languages are processes that take their own time; "+
@@ -280,7 +283,7 @@ func (j *Job) checkOwnTime() error {
 	case service && j.Network.Name != "tcp":
 		return cannot("choose --transport tcp",
 			"the clients of a lock service have connections of their own, over TCP, not over %s", j.Network.Name)
-	case service && (!odd.Idle() || links.All.Delay.Shape != link.Constant):
+	case service && !longer():
 		return cannot("", "the connections of a lock service can be made longer, by delay=DURATION, and nothing else")
 	}
 	return nil

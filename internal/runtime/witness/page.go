@@ -249,17 +249,14 @@ func (p *Page) Hold(order uint64) {
 	p.header.hold.Store(order)
 }
 
-// Stays reports, once, whether node id, which has just made the entry of that place, has to
-// stay inside.
-func (p *Page) Stays(id dme.NodeID, order uint64) bool {
-	h := p.header
-	wanted := h.hold.Load()
-	if wanted == 0 || order < wanted || !h.hold.CompareAndSwap(wanted, 0) {
-		return false
-	}
-	h.held.Store(uint64(id))
-	return true
+// Stays reports, once, whether the node that has just made the entry of that place has to
+// stay inside. It does, and says so by Stay as soon as the fault may strike.
+func (p *Page) Stays(order uint64) bool {
+	wanted := p.header.hold.Load()
+	return wanted != 0 && order >= wanted && p.header.hold.CompareAndSwap(wanted, 0)
 }
+
+func (p *Page) Stay(id dme.NodeID) { p.header.held.Store(uint64(id)) }
 
 func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 

@@ -141,7 +141,7 @@ func BenchmarkEnterLeave(b *testing.B) {
 
 func TestWhoIsToStay(t *testing.T) {
 	p := newPage(t, 4)
-	if p.Stays(1, p.Enter(1, false)) {
+	if p.Stays(p.Enter(1, false)) {
 		t.Error("nobody was asked to stay")
 	}
 	p.Exit(1, false)
@@ -150,8 +150,12 @@ func TestWhoIsToStay(t *testing.T) {
 		t.Error("held before anybody came")
 	}
 	for id := dme.NodeID(2); id <= 4; id++ {
-		if got := p.Stays(id, p.Enter(id, false)); got != (id == 3) {
-			t.Errorf("node %d, which makes entry %d, stays: %v", id, id, got)
+		stays := p.Stays(p.Enter(id, false))
+		if stays != (id == 3) {
+			t.Errorf("node %d, which makes entry %d, stays: %v", id, id, stays)
+		}
+		if stays {
+			p.Stay(id)
 		}
 		p.Exit(id, false)
 	}
@@ -160,7 +164,7 @@ func TestWhoIsToStay(t *testing.T) {
 	}
 	// The entry that was meant is over: the next one counts.
 	p.Hold(2)
-	if !p.Stays(4, p.Enter(4, false)) {
+	if !p.Stays(p.Enter(4, false)) {
 		t.Error("who comes after the entry that was meant does not stay")
 	}
 }

@@ -263,7 +263,9 @@ func (e env) Enter(id dme.NodeID, shared bool) uint64 {
 	order := e.worker.page.Enter(id, shared)
 	if e.worker.down != nil {
 		e.worker.page.Entered(id, e.worker.clock.Now())
-		e.staying = e.worker.page.Stays(id, order)
+		if e.staying = e.worker.page.Stays(order); e.staying && e.worker.resource == nil {
+			e.worker.page.Stay(id)
+		}
 	}
 	return order
 }
