@@ -64,7 +64,7 @@ func Whole(low, high int) func(text string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < low || n > high {
-			return 0, fmt.Errorf("not a number %s", span(low, high, math.MaxInt))
+			return 0, fmt.Errorf("not a whole number %s", span(low, high, math.MaxInt))
 		}
 		return n, nil
 	}
@@ -74,16 +74,19 @@ func Whole(low, high int) func(text string) (int, error) {
 func Lasting(low, high time.Duration) func(text string) (time.Duration, error) {
 	return func(text string) (time.Duration, error) {
 		d, err := ParseDuration(text)
-		if err == nil && (d < low || d > high) {
-			return 0, fmt.Errorf("not a duration %s", span(low, high, math.MaxInt64))
+		switch {
+		case err != nil || low <= d && d <= high:
+			return d, err
+		case low == 1:
+			return 0, fmt.Errorf("not a duration above 0 and at most %v", high)
 		}
-		return d, err
+		return 0, fmt.Errorf("not a duration %s", span(low, high, math.MaxInt64))
 	}
 }
 
 func span[T comparable](low, high, most T) string {
 	if high == most {
-		return fmt.Sprintf("of %v or more", low)
+		return fmt.Sprintf("of at least %v", low)
 	}
 	return fmt.Sprintf("from %v to %v", low, high)
 }

@@ -92,7 +92,7 @@ func Algorithm(parts []*dme.Algorithm) *dme.Algorithm {
 			dme.Choice(OptionInside, "the algorithm among the nodes of a group", names...),
 			dme.Choice(OptionBetween, "the algorithm among the heads of the groups", names...),
 			{
-				Name: OptionGroups, Default: "2", Forms: []string{"K"}, Valid: dme.Valid(groupsOf), Samples: []string{"3"},
+				Name: OptionGroups, Default: "2", Forms: []string{"K"}, Valid: dme.Valid(parseGroups), Samples: []string{"3"},
 				Help: "how many groups there are, of nodes that follow one another, as equal as can be: as many as sites, with place=blocks",
 			},
 		},
@@ -106,7 +106,7 @@ func Algorithm(parts []*dme.Algorithm) *dme.Algorithm {
 	}
 }
 
-var groupsOf = dme.Whole(1, 1<<20)
+var parseGroups = dme.Whole(1, 1<<20)
 
 // system is the groups, and the two algorithms as they are prepared for them.
 type system struct {
@@ -118,7 +118,7 @@ type system struct {
 }
 
 func prepare(c dme.Config, inner, outer *dme.Algorithm) (*system, error) {
-	k, err := groupsOf(c.Options.Get(OptionGroups))
+	k, err := parseGroups(c.Options.Get(OptionGroups))
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func TestValues(t *testing.T) {
 		{Priority(), "most", 2, []string{"1", "8", "1048576"}, refusedFor("", "1048577", "0", "-1", "x", "")},
 		{Robust(), "names", 2, []string{"auto", "7,5", "2,1"}, refusedFor("", "5,5", "0,1", "0,2", "1,2,3", "a,b", "", "1,4294967296")},
 		{Bounded(), "modulus", 5, []string{"auto", "9", "64", "9223372036854775807"}, map[string]string{"8": "want at least 2N−1 = 9"}},
-		{Bounded(), "modulus", 1, nil, refusedFor("not a number of 1 or more",
+		{Bounded(), "modulus", 1, nil, refusedFor("not a whole number of at least 1",
 			"0", "-5", "18446744073709551615", "9223372036854775808", "1a", "many")},
 		{BoundedAsPublished(), "modulus", 5, []string{"9"}, map[string]string{"8": "want at least 2N−1 = 9"}},
 	} {

@@ -162,7 +162,7 @@ func TestParseRules(t *testing.T) {
 		"1-2@1s-x:loss=1":           "not a duration",
 		"1-2@-1s-2s:loss=1":         "not a duration",
 		"1-2:loss=1,1-3:loss=1":     "no condition of a link",
-		"1-2:bandwidth=1000000kb/s": "not a number of 0 or more",
+		"1-2:bandwidth=1000000kb/s": "not a whole number of at least 0",
 	} {
 		if got, err := parseRules(s, Conditions{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %+v, %v, want an error with %q", s, got, err, says)

@@ -97,7 +97,7 @@ func TestFaultsOfASpec(t *testing.T) {
 			"t=0s", "fifo=maybe: want true|false",
 		}},
 		{"a delay beyond the clock", runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Set: set("t", "1000h")}, []string{
-			"t=1000h", "to 1h",
+			"t=1000h", "at most 1h",
 		}},
 		{"faults of several parts", runs.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{
 			"poisson: needs a rate", "plain: 4 nodes",

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/witness"
@@ -87,5 +88,28 @@ func TestNodesGoOnWhileTheResourceIsAwaited(t *testing.T) {
 	}
 	if n, _ := s.page.Violations(); n != 0 || len(seen) != nodes*entries || !seen[before+1] || !seen[before+nodes*entries] {
 		t.Errorf("%d violations; the order of entries is %v", n, seen)
+	}
+}
+
+// A fault for the node inside finds it there once it has read the resource, and not before.
+func TestTheNodeInsideIsHeldOnceItHasRead(t *testing.T) {
+	r := &slow{asked: make(chan chan struct{})}
+	s := connect(t, runs.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 2, Transport: "tcp", CS: "0", Requests: 2, Faults: []string{"pause holder @entry:1+1s"},
+	}.WithDefaults(), r)
+	s.page.Hold(1)
+	s.begin(t, s.workers...)
+	answer := <-r.asked
+	if id := s.page.Held(); id != dme.None {
+		t.Errorf("node %d is held while it reads", id)
+	}
+	close(answer)
+	for s.page.Held() == dme.None {
+		time.Sleep(time.Millisecond)
+	}
+	id := s.page.Held()
+	s.tell(t, s.workers[id-1], control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+	for range 3 { // it writes, and the other one reads and writes
+		close(<-r.asked)
 	}
 }

@@ -51,7 +51,11 @@ func (s *system) begin(tb testing.TB, workers ...*worker) {
 // connect makes a system of which nothing has begun.
 func connect(tb testing.TB, spec runs.Spec, r shared) *system {
 	tb.Helper()
-	page, err := witness.CreatePage(witness.Room{Nodes: spec.Nodes, Watched: true})
+	room := witness.Room{Nodes: spec.Nodes, Watched: true}
+	if spec.Faults != nil {
+		room.Records = 64
+	}
+	page, err := witness.CreatePage(room)
 	if err != nil {
 		tb.Fatal(err)
 	}
