@@ -248,10 +248,13 @@ func (k *Bucket) Name() string { return k.name }
 // State reads what has become of the resource.
 func (k *Bucket) State(ctx context.Context) (*record.Resource, error) {
 	seen, err := k.read(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v := seen.value
 	return &record.Resource{
 		Kind: record.InNATS, Updates: seen.Version - 1 - v.Notes, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
-	}, err
+	}, nil
 }
 
 // Remove removes the bucket and disconnects.

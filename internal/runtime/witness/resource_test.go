@@ -149,6 +149,9 @@ func TestTheBucketIsRemoved(t *testing.T) {
 	if _, err := OpenResource(b, k.Name(), long, func(error) {}); err == nil {
 		t.Error("it is still there")
 	}
+	if s, err := k.State(t.Context()); err == nil || s != nil {
+		t.Errorf("nobody knows what became of it, and yet: %+v", s)
+	}
 	if err := k.Remove(t.Context()); err == nil {
 		t.Error("nobody says that a bucket could not be removed")
 	}
