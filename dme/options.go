@@ -59,14 +59,14 @@ func Valid[T any](parse func(text string) (T, error)) func(value string) error {
 	}
 }
 
-// Whole returns a function that reads a whole number from low to high.
+// Whole returns a function that reads a whole number from low to high, in decimal digits alone.
 func Whole(low, high int) func(text string) (int, error) {
 	return func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < low || n > high {
+		n, err := strconv.ParseUint(text, 10, 63)
+		if err != nil || int(n) < low || int(n) > high {
 			return 0, fmt.Errorf("not a whole number %s", span(low, high, math.MaxInt))
 		}
-		return n, nil
+		return int(n), nil
 	}
 }
 

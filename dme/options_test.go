@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,34 @@ func TestParseDuration(t *testing.T) {
 	} {
 		if _, err := ParseDuration(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, x := range []struct {
+		read          func(string) error
+		takes, leaves []string
+		says          string
+	}{
+		{Valid(Whole(1, 9)), []string{"1", "9", "007"}, []string{"0", "10", "-1", "+5", "1.5", "1e0", "", "x"}, "not a whole number from 1 to 9"},
+		{Valid(Whole(2, math.MaxInt)), []string{"2", "9223372036854775807"}, []string{"1", "9223372036854775808"},
+			"not a whole number of at least 2"},
+		{Valid(Lasting(1, time.Minute)), []string{"1ns", "1m"}, []string{"0", "-1s", "61s"}, "not a duration above 0 and at most 1m0s"},
+		{Valid(Lasting(0, time.Minute)), []string{"0", "60s"}, []string{"-1ns", "61s"}, "not a duration from 0s to 1m0s"},
+		{Valid(Lasting(0, math.MaxInt64)), []string{"0", "2000000h"}, []string{"-1ns"}, "not a duration of at least 0s"},
+		{Valid(Fraction), []string{"0", "1", "0.25", "1e-3"}, []string{"-0.1", "1.1", "NaN", "half", ""}, "not a number from 0 to 1"},
+		{Valid(Fraction), nil, []string{"25%"}, "not a number from 0 to 1, such as 0.25"},
+	} {
+		for _, text := range x.takes {
+			if err := x.read(text); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		for _, text := range x.leaves {
+			if err := x.read(text); err == nil || err.Error() != x.says {
+				t.Errorf("%q: %v, want %s", text, err, x.says)
+			}
 		}
 	}
 }
