@@ -75,11 +75,11 @@ func (n *node) begin() {
 		}
 		n.do(func(p *localprocess.Process) {
 			n.use.stage, n.use.seen = inside, seen
-			if n.staying { // the fault strikes a section that is under way
-				n.worker.page.Stay(n.id)
-			}
 			if n.worker.job.Spec.Resource != record.InMemory {
 				p.Place(seen.Version)
+			}
+			if n.staying { // the fault strikes a section that is under way
+				n.worker.page.Stay(n.id)
 			}
 			if n.use.ends {
 				n.use.ends = false
