@@ -43,6 +43,9 @@ type Seen struct {
 	value   value
 }
 
+// updates returns how many updates there had been.
+func (s Seen) updates() uint64 { return s.Version - 1 - s.value.Notes }
+
 // Resource is a worker's access to the resource. Its methods may be called from several
 // goroutines, and wait at most for the patience that it was opened with.
 type Resource struct {
@@ -151,11 +154,14 @@ func (r *Resource) Write(seen Seen, u record.Update) error {
 			now = there.value
 			now.Refused++
 			now.Notes++
-		} else if there.Version != seen.Version {
+		} else {
 			now.Fencing, now.Notes, now.Refused = there.value.Fencing, there.value.Notes, there.value.Refused
-			now.Lost, now.First = there.value.Lost+1, there.value.First
-			if len(now.First) < MostTold {
-				now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
+			now.Lost, now.First = there.value.Lost, there.value.First
+			if there.updates() != seen.updates() {
+				now.Lost++
+				if len(now.First) < MostTold {
+					now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
+				}
 			}
 		}
 		_, ok, err := r.update(now, there.Version)
@@ -253,7 +259,7 @@ func (k *Bucket) State(ctx context.Context) (*record.Resource, error) {
 	}
 	v := seen.value
 	return &record.Resource{
-		Kind: record.InNATS, Updates: seen.Version - 1 - v.Notes, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
+		Kind: record.InNATS, Updates: seen.updates(), Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
 	}, nil
 }
 

@@ -2,8 +2,10 @@ package witness
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +120,48 @@ func TestALostUpdate(t *testing.T) {
 	want := []record.LostUpdate{{Version: 2, Update: update(1, 1), Other: update(2, 1)}}
 	if s := k.mustState(t); s.Updates != 4 || s.Count != 3 || s.Lost != 1 || !slices.Equal(s.First, want) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// The resource at a server and the one in memory tell the same of the same reads and writes,
+// in whatever order: only updates that were written are lost, and only late ones refused.
+func TestTheResourceInMemoryIsATwin(t *testing.T) {
+	b := store(t)
+	for seed := range uint64(10) {
+		k, err := CreateBucket(t.Context(), b, "twin"+strconv.FormatUint(seed, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { k.conn.Close() })
+		r, memory, choose := open(t, b, k), new(record.SharedMemory), rand.New(rand.NewPCG(seed, 0))
+		type entry struct {
+			seen             Seen
+			version, fencing uint64
+			reader           bool
+		}
+		var inside []entry
+		for token := uint64(1); token <= 60; token++ {
+			for len(inside) > choose.IntN(3) {
+				i := choose.IntN(len(inside))
+				if e := inside[i]; !e.reader {
+					write(t, r, e.seen, record.Update{Fencing: e.fencing})
+					memory.Write(e.version, e.fencing)
+				}
+				inside = slices.Delete(inside, i, i+1)
+			}
+			e := entry{fencing: token * (seed % 2), reader: choose.IntN(4) == 0}
+			if e.seen, err = r.Read(e.fencing); err != nil {
+				t.Fatal(err)
+			}
+			if e.version, err = memory.Read(e.fencing); err != nil {
+				t.Fatal(err)
+			}
+			inside = append(inside, e)
+		}
+		at, want := k.mustState(t), memory.State()
+		if at.Updates != want.Updates || at.Lost != want.Lost || at.Refused != want.Refused || want.Lost+want.Refused == 0 {
+			t.Errorf("seed %d: at the server %+v, in memory %+v", seed, *at, want)
+		}
 	}
 }
 
