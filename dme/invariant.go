@@ -41,7 +41,7 @@ type Invariant struct {
 	Faults bool
 
 	// Fencing says that the invariant stands in for mutual exclusion: if it is checked, and the
-	// algorithm has fencing tokens, two nodes may be inside. See [DistinctTokens].
+	// algorithm has fencing tokens, two nodes may be inside, but not with one token.
 	Fencing bool
 
 	// If restricts the invariant to some of the algorithm's options; nil: it holds with any.
@@ -190,22 +190,6 @@ func OneToken(citation string, carries func(*Message) bool) Invariant {
 			return tokensAre(v, carries)
 		},
 	}
-}
-
-// DistinctTokens is the invariant of algorithms that have fencing tokens, see
-// [Algorithm.Fencing]: two nodes may be inside, but not with one token, so that a resource
-// refuses all but one of them. token returns that of a node inside.
-func DistinctTokens[T Node](citation string, token func(T) uint64) Invariant {
-	i := PairInvariant("distinct fencing tokens", citation,
-		"of two nodes inside, one has the larger fencing token: a resource refuses the other, and no update is lost",
-		func(v GlobalView, i, j NodeID, a, b T) error {
-			if i < j && v.Activity(i) == Inside && v.Activity(j) == Inside && token(a) == token(b) {
-				return Broken([]NodeID{i, j}, "nodes %d and %d are inside with one fencing token, %d", i, j, token(a))
-			}
-			return nil
-		})
-	i.Faults, i.Fencing = true, true
-	return i
 }
 
 // tokensAre says where the tokens are that are too many or too few.

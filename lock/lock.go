@@ -104,9 +104,8 @@ type Config struct {
 // Meter counts what a client exchanges with servers: what concerns the application, not what a
 // library adds to keep connections open. Its methods may be called by any goroutine.
 type Meter interface {
-	Sent(kind dme.Kind)     // a message to a server
-	Received(kind dme.Kind) // a message from one
-	Passed(bytes int)       // by a connection, in either direction
+	Message(kind dme.Kind) // in either direction
+	Bytes(n int)           // of a connection, likewise
 }
 
 // Service is a lock service, as one process sees it. There is one lock.

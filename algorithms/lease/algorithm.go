@@ -61,9 +61,7 @@ func Algorithm() *dme.Algorithm {
 				Help: "whether a node enters with a fencing token, by which a resource can refuse what it writes after its lease",
 			},
 		},
-		Survives: func(s dme.Setting, down []dme.NodeID) bool {
-			return 2*(s.Nodes-len(down)) > s.Nodes
-		},
+		Survives:    func(s dme.Setting, down []dme.NodeID) bool { return 2*(s.Nodes-len(down)) > s.Nodes },
 		Fencing:     fenced,
 		QueueLength: dme.OfNode((*node).QueueLength),
 		Waits:       dme.OfNode((*node).Waits),
@@ -112,14 +110,10 @@ func prepare(c dme.Config) (dme.System, error) {
 // Node returns node id, idle and free.
 func (s *system) Node(id dme.NodeID) dme.Node {
 	n := len(s.members)
-	made := &node{
+	return &node{
 		Site: quorum.Site{ID: id, Members: s.members}, terms: s.terms,
-		granted: collections.MakeNodeSet(n), confirmed: collections.MakeNodeSet(n),
+		granted: collections.MakeNodeSet(n), confirmed: collections.MakeNodeSet(n), nextToken: 1,
 	}
-	if s.fencing {
-		made.nextToken = 1
-	}
-	return made
 }
 
 func claims() claim.List {
@@ -145,31 +139,35 @@ func claims() claim.List {
 }
 
 func invariants() []dme.Invariant {
-	distinct := dme.DistinctTokens("package lease: tokens", func(n *node) uint64 { return n.token })
-	distinct.If = fenced
-	return []dme.Invariant{distinct, inOrder()}
-}
-
-// inOrder is what makes tokens distinct.
-func inOrder() dme.Invariant {
-	i := dme.StateInvariant("confirmed by a majority", "package lease: tokens",
+	const source = "package lease: tokens"
+	distinct := dme.PairInvariant("distinct fencing tokens", source,
+		"of two nodes inside, one has the larger fencing token: a resource refuses the other, and no update is lost",
+		func(v dme.GlobalView, i, j dme.NodeID, a, b *node) error {
+			if i < j && a.phase == inside && b.phase == inside && a.token == b.token {
+				return dme.Broken([]dme.NodeID{i, j}, "nodes %d and %d are inside with one fencing token, %d", i, j, a.token)
+			}
+			return nil
+		})
+	distinct.Fencing = true
+	// Which is what makes them distinct.
+	confirmed := dme.StateInvariant("confirmed by a majority", source,
 		"a majority of arbiters has seen the token of a node inside, but for those that are down",
 		func(v dme.GlobalView) error {
 			for id, n := range dme.NodesOf[*node](v) {
-				if n.phase != inside {
-					continue
-				}
 				behind := 0
 				for _, arbiter := range dme.NodesOf[*node](v) {
 					behind += dme.Count(arbiter.nextToken <= n.token)
 				}
-				if behind >= n.majority() {
+				if n.phase == inside && behind >= n.majority() {
 					return dme.Broken([]dme.NodeID{id}, "node %d is inside with token %d, which %d of %d nodes have not seen",
 						id, n.token, behind, len(n.Members))
 				}
 			}
 			return nil
 		})
-	i.Faults, i.If = true, fenced
-	return i
+	all := []dme.Invariant{distinct, confirmed}
+	for k := range all {
+		all[k].Faults = true
+	}
+	return all
 }

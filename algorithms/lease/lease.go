@@ -50,9 +50,9 @@
 // from when it receives that, for longer by the option drift, the largest relative difference
 // between the rates of two clocks. So the lease that an arbiter counts ends later, provided that
 // the node is not stopped: a node that stands still for longer than its lease is still inside when
-// another one enters. No lease prevents that. With fencing=false nothing else does either, and an
-// update is lost; searches find that, for they assume nothing about the time that a node spends
-// inside.
+// another one enters. No lease prevents that. With fencing=false nodes enter without their tokens, so
+// that nothing else does either, and an update is lost; searches find that, for they assume nothing
+// about the time that a node spends inside.
 //
 // That requests are served takes messages that arrive within the bound B: a GRANT, and what it
 // takes to be confirmed, has to come before the lease ends.
@@ -120,20 +120,29 @@ type node struct {
 type terms struct {
 	half    time.Duration // of a lease, as a requester counts it
 	lease   time.Duration // as an arbiter counts it
-	fencing bool
+	fencing bool          // it enters with a token
 }
 
 func (n *node) majority() int { return len(n.Members)/2 + 1 }
 
 // Request is step 1.
 func (n *node) Request(out *dme.Outbox) {
-	n.ask(out)
+	n.clock++
+	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
+	n.token = n.nextToken
+	n.collect(out)
 	n.HandleLocal(n.handle, out)
 }
 
 // Release is step 7.
 func (n *node) Release(out *dme.Outbox) {
-	n.leave(out)
+	for _, j := range n.Members {
+		n.send(j, kindRelease, n.request, 0, out)
+	}
+	out.CancelTimer(timerAnswers)
+	n.phase, n.request = idle, dme.Stamp{}
+	n.granted.Clear()
+	n.confirmed.Clear()
 	n.HandleLocal(n.handle, out)
 }
 
@@ -155,13 +164,13 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	case kindGrant, kindRecall, kindConfirmed, kindExpired:
 		owner = n.ID
 	}
-	fenced := n.fencing && (m.Kind == kindGrant || m.Kind == kindConfirm || m.Kind == kindConfirmed)
+	tokens := m.Kind == kindGrant || m.Kind == kindConfirm || m.Kind == kindConfirmed
 	switch {
 	case !quorum.Believable(m.Clock) || !quorum.Believable(m.Req.Clock):
 		return "a clock that cannot be"
 	case m.Req.Node != owner || m.Req.Clock > m.Clock:
 		return "no request of this node"
-	case fenced != (m.Num > 0) || m.Num > 1<<62:
+	case tokens != (m.Num > 0) || m.Num > 1<<62:
 		return "a fencing token that cannot be"
 	case owner == n.ID && m.Req.Clock > n.clock:
 		return "an answer to a request that was not made"
@@ -206,13 +215,6 @@ func (n *node) send(to dme.NodeID, kind dme.Kind, request dme.Stamp, token uint6
 
 // The requester.
 
-func (n *node) ask(out *dme.Outbox) {
-	n.clock++
-	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
-	n.token = n.nextToken
-	n.collect(out)
-}
-
 // collect asks the arbiters that have not granted, now and every lease.
 func (n *node) collect(out *dme.Outbox) {
 	n.phase = collecting
@@ -223,16 +225,6 @@ func (n *node) collect(out *dme.Outbox) {
 		}
 	}
 	out.SetTimer(timerAnswers, n.lease)
-}
-
-func (n *node) leave(out *dme.Outbox) {
-	for _, j := range n.Members {
-		n.send(j, kindRelease, n.request, 0, out)
-	}
-	out.CancelTimer(timerAnswers)
-	n.phase, n.request = idle, dme.Stamp{}
-	n.granted.Clear()
-	n.confirmed.Clear()
 }
 
 // receiveGrant is step 4.
@@ -300,16 +292,6 @@ func (n *node) receiveExpired(from dme.NodeID, out *dme.Outbox) {
 	}
 }
 
-// noAnswer is step 5: an arbiter that does not answer is down, or has granted to another.
-func (n *node) noAnswer(out *dme.Outbox) {
-	for _, j := range n.Members {
-		if !n.confirmed.Has(j) {
-			n.granted.Remove(j)
-		}
-	}
-	n.collect(out)
-}
-
 // Timeout is what happens at the end of half a lease, or of the whole.
 func (n *node) Timeout(id dme.TimerID, out *dme.Outbox) {
 	switch {
@@ -320,8 +302,9 @@ func (n *node) Timeout(id dme.TimerID, out *dme.Outbox) {
 		n.grant(out)
 	case n.phase == collecting:
 		n.collect(out)
-	case n.phase == confirming:
-		n.noAnswer(out)
+	case n.phase == confirming: // an arbiter that does not answer is down, or has granted to another
+		n.granted, n.confirmed = n.confirmed, n.granted
+		n.collect(out)
 	case n.phase == inside:
 		for j := range n.confirmed.All() {
 			n.send(j, kindRenew, n.request, 0, out)
@@ -387,9 +370,7 @@ func (n *node) receiveConfirm(r dme.Stamp, token uint64, out *dme.Outbox) {
 		return
 	}
 	n.leased = true
-	if n.fencing {
-		n.nextToken = max(n.nextToken, token+1)
-	}
+	n.nextToken = max(n.nextToken, token+1)
 	n.send(r.Node, kindConfirmed, r, token, out)
 	out.SetTimer(timerLease, n.lease)
 }
@@ -419,16 +400,12 @@ func (n *node) State(v *dme.Visitor) {
 	v.Stamp("request", &n.request)
 	n.granted.Show(v, "granted")
 	n.confirmed.Show(v, "confirmed")
-	if n.fencing {
-		v.ClockWhile(n.phase != idle, ofTokens, "token", &n.token)
-	}
+	v.ClockWhile(n.phase != idle, ofTokens, "token", &n.token)
 	v.Stamp("holder", &n.holder)
 	v.Bool("recalled", &n.recalled)
 	v.Bool("leased", &n.leased)
 	n.waiting.Show(v, "waiting")
-	if n.fencing {
-		v.ClockOf(ofTokens, "next token", &n.nextToken)
-	}
+	v.ClockOf(ofTokens, "next token", &n.nextToken)
 }
 
 func (p phase) String() string { return [...]string{"idle", "collecting", "confirming", "inside"}[p] }

@@ -257,9 +257,9 @@ func (c counter) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	}
 	switch s.(type) {
 	case *stats.OutPayload:
-		c.Sent(kind)
+		c.Message(kind)
 	case *stats.InPayload:
-		c.Received(kind + 1)
+		c.Message(kind + 1)
 	}
 }
 

@@ -242,10 +242,10 @@ const answerTime = 3 * time.Second
 func (c *client) call(ctx context.Context, kind dme.Kind, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	c.meter.Sent(kind)
+	c.meter.Message(kind)
 	err := f(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders) {
-		c.meter.Received(kind + 1)
+		c.meter.Message(kind + 1)
 	}
 	return err
 }
@@ -254,7 +254,7 @@ func (c *client) Lock(ctx context.Context) (fencing uint64, err error) {
 	if fencing, err = c.create(ctx); !errors.Is(err, jetstream.ErrKeyExists) {
 		return fencing, err
 	}
-	c.meter.Sent(watch)
+	c.meter.Message(watch)
 	watcher, err := c.kv.Watch(ctx, key)
 	if err != nil {
 		return 0, err
@@ -269,7 +269,7 @@ func (c *client) Lock(ctx context.Context) (fencing uint64, err error) {
 			if e == nil { // everything that was there has been delivered
 				continue
 			}
-			c.meter.Received(watchEvent)
+			c.meter.Message(watchEvent)
 			if e.Operation() == jetstream.KeyValuePut {
 				continue
 			}

@@ -154,23 +154,23 @@ func (c *client) Lock(ctx context.Context) (uint64, error) {
 			return 0, err
 		}
 	}
-	c.meter.Sent(take)
+	c.meter.Message(take)
 	if _, err := c.conn.Exec(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
 		return 0, err
 	}
-	c.meter.Received(taken)
+	c.meter.Message(taken)
 	return 0, nil
 }
 
 // Unlock gives the lock back, which is lost if the connection is.
 func (c *client) Unlock(ctx context.Context) error {
 	var held bool
-	c.meter.Sent(give)
+	c.meter.Message(give)
 	err := c.conn.QueryRow(ctx, "SELECT pg_advisory_unlock($1)", key).Scan(&held)
 	if err != nil || !held {
 		return errors.Join(lock.ErrLost, err)
 	}
-	c.meter.Received(given)
+	c.meter.Message(given)
 	return nil
 }
 

@@ -191,11 +191,11 @@ func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		for k, name := range commands {
 			if strings.EqualFold(cmd.Name(), name) {
-				h.Sent(dme.Kind(2*k + 1))
+				h.Message(dme.Kind(2*k + 1))
 				err := next(ctx, cmd)
 				var answer redis.Error
 				if err == nil || errors.As(err, &answer) {
-					h.Received(dme.Kind(2*k + 2))
+					h.Message(dme.Kind(2*k + 2))
 				}
 				return err
 			}

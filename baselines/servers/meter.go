@@ -35,18 +35,17 @@ type counted struct {
 
 func (c counted) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.meter.Passed(n)
+	c.meter.Bytes(n)
 	return n, err
 }
 
 func (c counted) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	c.meter.Passed(n)
+	c.meter.Bytes(n)
 	return n, err
 }
 
 type nothing struct{}
 
-func (nothing) Sent(dme.Kind)     {}
-func (nothing) Received(dme.Kind) {}
-func (nothing) Passed(int)        {}
+func (nothing) Message(dme.Kind) {}
+func (nothing) Bytes(int)        {}

@@ -120,9 +120,7 @@ func (s *simulation) build() {
 		if s.looks != nil {
 			s.procs[i].Watch(&s.looks.waits)
 		}
-		if s.job.Fencing() {
-			s.procs[i].Fence()
-		}
+		s.procs[i].Fences = s.job.Fencing()
 	}
 	if s.job.Spec.Resource == record.InMemory {
 		s.resource, s.seen = new(record.SharedMemory), make([]uint64, len(s.procs))

@@ -274,8 +274,11 @@ func (a *Advice) WriteText(w io.Writer, style layout.Style) error {
 		}
 		line(name, strings.Join(l.Algorithms, ", ")+": "+l.Why)
 	}
-	if err := a.writeMeasured(&out, style); err != nil {
-		return err
+	if a.Measured != nil {
+		fmt.Fprintf(&out, "\n%s\n", style.Strong("Lock services, measured on this host beside it"))
+		if err := a.Measured.WriteText(&out, style); err != nil {
+			return err
+		}
 	}
 	if a.Measure != "" {
 		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted

@@ -2,14 +2,11 @@ package advise
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/experiment"
-	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 	"dmebench/runs"
 )
@@ -67,28 +64,18 @@ var survivable = []string{"crash", "restart", "pause", "partition"}
 // fails says what of what is to be survived an algorithm does not; "" if it survives all.
 func (q *Question) fails(a *dme.Algorithm) string {
 	f := failureOf(a.Name)
-	is := map[string]string{"crash": f.Crash, "restart": f.Restart, "pause": f.Pause, "partition": f.Partition}
 	if a.Survives == nil {
-		is["crash"] = "stops"
-	} else if is["crash"] == "unknown" { // one of the user's own
-		is["crash"] = "goes on"
+		f.Crash = "stops"
+	} else if f.Crash == "unknown" { // one of the user's own
+		f.Crash = "goes on"
 	}
+	is := map[string]string{"crash": f.Crash, "restart": f.Restart, "pause": f.Pause, "partition": f.Partition}
 	for _, what := range q.Survive {
-		if is[what] != "goes on" {
-			return strings.TrimSpace(what + ": " + map[string]string{
-				"stops": "some node waits for ever after it", "unsafe": "two nodes may be in the critical section after it",
-				"fenced": "two nodes may be inside after it, and only a resource that looks at their fencing tokens knows who is late",
-				"–":      "its nodes cannot do that", "unknown": "what becomes of it is not known",
-			}[is[what]])
+		if is[what] == "–" {
+			return what + ": its nodes cannot do that"
+		} else if is[what] != "goes on" {
+			return is[what] + " after a " + what
 		}
 	}
 	return ""
-}
-
-func (a *Advice) writeMeasured(out *strings.Builder, style layout.Style) error {
-	if a.Measured == nil {
-		return nil
-	}
-	fmt.Fprintf(out, "\n%s\n", style.Strong("Lock services, measured on this host beside it"))
-	return a.Measured.WriteText(out, style)
 }

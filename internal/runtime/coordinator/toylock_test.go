@@ -169,7 +169,7 @@ func (c *client) dial(ctx context.Context) (err error) {
 
 // Write counts what the server is sent.
 func (c *client) Write(b []byte) (int, error) {
-	c.meter.Passed(len(b))
+	c.meter.Bytes(len(b))
 	return c.Conn.Write(b)
 }
 
@@ -191,13 +191,13 @@ type client struct {
 
 func (c *client) do(op string) (reply, error) {
 	var r reply
-	c.meter.Sent(call)
+	c.meter.Message(call)
 	err := c.out.Encode(request{op})
 	if err == nil {
 		err = c.in.Decode(&r)
 	}
 	if err == nil {
-		c.meter.Received(answer)
+		c.meter.Message(answer)
 	}
 	c.broken = err != nil
 	return r, err

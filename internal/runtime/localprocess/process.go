@@ -36,7 +36,7 @@ type Process struct {
 	env     Env
 	client  *workload.Client
 	log     *record.Log
-	fencing bool // the stamps of entries are fencing tokens
+	Fences  bool // the stamps of entries are fencing tokens
 	more    bool // the client has more requests to make
 	departs departure
 
@@ -55,9 +55,6 @@ type Process struct {
 func New(h noderun.Runner, env Env, client *workload.Client, log *record.Log) Process {
 	return Process{Runner: h, env: env, client: client, log: log}
 }
-
-// Fence says that the stamps of entries are fencing tokens.
-func (p *Process) Fence() { p.fencing = true }
 
 // Watch has the process count in w how long it waits for each entry; nil for nowhere.
 func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
@@ -224,7 +221,7 @@ func (p *Process) Update(left int64) (u record.Update, shared bool) {
 
 // Fencing returns the token with which the node has entered; 0 if it has none.
 func (p *Process) Fencing() uint64 {
-	if p.fencing {
+	if p.Fences {
 		return p.current.Clock
 	}
 	return 0

@@ -278,11 +278,9 @@ func (j *Job) checkOwnTime() error {
 	case foreign.Is(j.Algorithm.Name) && !j.Network.Real():
 		return cannot("choose --transport tcp, udp or nats", "nodes in other languages are processes that take their own time; "+
 			"%s has virtual time, which only nodes of this program can live in", j.Network.Name)
-	case service && !j.Network.Real():
-		return cannot("choose --transport tcp", "a lock service takes its own time, and %s has virtual time", j.Network.Name)
 	case service && j.Network.Name != "tcp":
 		return cannot("choose --transport tcp",
-			"the clients of a lock service have connections of their own, over TCP, not over %s", j.Network.Name)
+			"the clients of a lock service have connections of their own, over TCP and in real time, not over %s", j.Network.Name)
 	case service && !longer():
 		return cannot("", "the connections of a lock service can be made longer, by delay=DURATION, and nothing else")
 	}

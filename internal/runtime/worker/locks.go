@@ -125,8 +125,6 @@ func (l *locker) give() {
 // meter counts for one node. What a client has heard of was handled as well.
 type meter struct{ *node }
 
-func (m meter) Sent(kind dme.Kind) { m.proc.CountPassed(kind) }
+func (m meter) Message(kind dme.Kind) { m.proc.CountPassed(kind) }
 
-func (m meter) Received(kind dme.Kind) { m.proc.CountPassed(kind) }
-
-func (m meter) Passed(bytes int) { m.proc.Counters().Bytes.Add(uint64(bytes)) }
+func (m meter) Bytes(n int) { m.proc.Counters().Bytes.Add(uint64(n)) }

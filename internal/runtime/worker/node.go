@@ -55,9 +55,7 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	n.proc = localprocess.New(group.Runner(id, w.page.Counters(id), w.page.Traffic(id)), env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
-	if w.job.Fencing() {
-		n.proc.Fence()
-	}
+	n.proc.Fences = w.job.Fencing()
 	return n
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -112,7 +113,7 @@ func TestKilledCoordinator(t *testing.T) {
 // A server that goes away ends the run. The agents come back when it does.
 func TestRestartedServer(t *testing.T) {
 	t.Parallel()
-	port := fixedPort(t)
+	port := testkit.FreePort(t)
 	s, b := serve(t, port)
 	agents := startAgents(t, b, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
@@ -142,7 +143,7 @@ func TestRestartedServer(t *testing.T) {
 // A run that begins while the server is being restarted waits for it.
 func TestRunWaitsForTheServer(t *testing.T) {
 	t.Parallel()
-	port := fixedPort(t)
+	port := testkit.FreePort(t)
 	s, b := serve(t, port)
 	startAgents(t, b, "east")
 	fleet := connectFleet(t, b)

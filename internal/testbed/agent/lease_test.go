@@ -11,6 +11,7 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/host"
+	"dmebench/internal/testkit"
 )
 
 // A second coordinator is told who has the agent, and gets it once it is free.
@@ -279,7 +280,7 @@ func TestAnotherProgram(t *testing.T) {
 // An agent that is started before its server waits for it.
 func TestAgentBeforeItsServer(t *testing.T) {
 	t.Parallel()
-	port := fixedPort(t)
+	port := testkit.FreePort(t)
 	s, b := serve(t, port)
 	shut(s)
 	p := startAgents(t, b, "east")[0]

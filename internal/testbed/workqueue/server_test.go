@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/platform"
+	"dmebench/internal/testkit"
 	"dmebench/transport/nats"
 )
 
@@ -103,11 +103,8 @@ func TestReplacedProgram(t *testing.T) {
 // A server that is restarted loses nothing.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	port, err := platform.FreePorts(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := startBroker(t, func(o *server.Options) { o.Port = port[0] })
+	port := testkit.FreePort(t)
+	b := startBroker(t, func(o *server.Options) { o.Port = port })
 	startAgent(t, b.url(), 1)
 	q := b.queue()
 	var tasks []Task

@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	defer cancel()
 	runs.Go(func() { crew.makeAll(ctx, trials) })
 	for _, t := range trials {
-		if err := t.fill(ctx, d); err != nil {
+		if err := t.fill(ctx, d, len(trials)); err != nil {
 			return d, err
 		}
 	}
@@ -96,7 +96,7 @@ type trial struct {
 	searches  map[string]*survival.Search // several kinds of fault search the same
 }
 
-func (o *trial) fill(ctx context.Context, d *survival.Document) error {
+func (o *trial) fill(ctx context.Context, d *survival.Document, trials int) error {
 	for _, x := range o.runs {
 		if <-x.done; x.err != nil {
 			return x.err
@@ -110,7 +110,7 @@ func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 	kinds := Kinds()
 	for _, k := range kinds {
 		if o.Progress != nil {
-			o.Progress(len(d.Cells), len(kinds)*o.rows(), o.algorithm.Name+", "+k.Title)
+			o.Progress(len(d.Cells), len(kinds)*trials, o.algorithm.Name+", "+k.Title)
 		}
 		c, err := o.cell(ctx, k)
 		if err != nil {
@@ -122,13 +122,6 @@ func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 		d.Claims = append(d.Claims, judgeClaims(o.algorithm, o.runs)...)
 	}
 	return nil
-}
-
-func (o *Options) rows() (n int) {
-	for _, a := range o.Algorithms {
-		n += len(variants(a))
-	}
-	return n
 }
 
 func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
