@@ -42,23 +42,29 @@ func (c Catalog) Names() []string {
 
 // Lookup returns the algorithm of that name, in any case, for searches and simulations.
 func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
-	a, err := c.find(name)
-	if err == nil && a.Class == dme.Service {
+	a, err := c.Runnable(name)
+	switch {
+	case err != nil:
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
+	case a.Class == dme.Service:
 		return nil, fmt.Errorf("%s: the steps of a lock service can be neither chosen nor simulated; 'dmebench run -a %s' measures it",
 			a.Name, a.Name)
 	}
 	return a, err
 }
 
-func (c Catalog) find(name string) (*dme.Algorithm, error) {
+// Runnable is Lookup for runs over networks: it also finds the one whose nodes are programs in
+// other languages, and lock services.
+func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	names := c.Names()
 	found, ok := units.FindName(name, names)
 	switch {
 	case ok:
 		return c[slices.Index(names, found)], nil
 	case foreign.Is(name):
-		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
-			"'dmebench run --exec COMMAND' runs them over a real network", name)
+		return foreign.Algorithm(name), nil
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
 	case strings.EqualFold(name, "all"):

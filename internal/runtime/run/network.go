@@ -253,15 +253,6 @@ func (j *Job) Setting() dme.Setting {
 	}
 }
 
-// Runnable is Lookup for runs over networks: it also finds the one whose nodes are programs in
-// other languages, and lock services.
-func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
-	if foreign.Is(name) {
-		return foreign.Algorithm(name), nil
-	}
-	return c.find(name)
-}
-
 // checkOwnTime refuses networks for what takes its own time: nodes in other languages, and lock
 // services, whose clients and servers talk by connections of their own.
 func (j *Job) checkOwnTime() error {

@@ -145,24 +145,19 @@ func (r *Resource) read(ctx context.Context) (seen Seen, err error) {
 // seen. An update of another one that is in the way is remembered as lost, unless that has
 // shown a larger fencing token: then this one is refused.
 func (r *Resource) Write(seen Seen, u record.Update) error {
-	next := seen.value
-	next.Count++
-	next.Update = u
 	for there := seen; ; {
-		now := next
-		if u.Fencing < there.value.Fencing && u.Fencing > 0 {
-			now = there.value
+		now := there.value
+		if u.Fencing < now.Fencing && u.Fencing > 0 {
 			now.Refused++
 			now.Notes++
 		} else {
-			now.Fencing, now.Notes, now.Refused = there.value.Fencing, there.value.Notes, there.value.Refused
-			now.Lost, now.First = there.value.Lost, there.value.First
 			if there.updates() != seen.updates() {
 				now.Lost++
 				if len(now.First) < MostTold {
-					now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
+					now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: now.Update, Other: u})
 				}
 			}
+			now.Count, now.Update = seen.value.Count+1, u
 		}
 		_, ok, err := r.update(now, there.Version)
 		if err != nil || ok {
