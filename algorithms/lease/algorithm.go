@@ -149,16 +149,19 @@ func invariants() []dme.Invariant {
 			return nil
 		})
 	distinct.Fencing = true
-	// Which is what makes them distinct.
+	// This makes them distinct.
 	confirmed := dme.StateInvariant("confirmed by a majority", source,
 		"a majority of arbiters has seen the token of a node inside, but for those that are down",
 		func(v dme.GlobalView) error {
 			for id, n := range dme.NodesOf[*node](v) {
+				if n.phase != inside {
+					continue
+				}
 				behind := 0
 				for _, arbiter := range dme.NodesOf[*node](v) {
 					behind += dme.Count(arbiter.nextToken <= n.token)
 				}
-				if n.phase == inside && behind >= n.majority() {
+				if behind >= n.majority() {
 					return dme.Broken([]dme.NodeID{id}, "node %d is inside with token %d, which %d of %d nodes have not seen",
 						id, n.token, behind, len(n.Members))
 				}

@@ -50,9 +50,9 @@
 // from when it receives that, for longer by the option drift, the largest relative difference
 // between the rates of two clocks. So the lease that an arbiter counts ends later, provided that
 // the node is not stopped: a node that stands still for longer than its lease is still inside when
-// another one enters. No lease prevents that. With fencing=false nodes enter without their tokens, so
-// that nothing else does either, and an update is lost; searches find that, for they assume nothing
-// about the time that a node spends inside.
+// another one enters. No lease prevents that. With fencing=false nodes enter without their tokens, no
+// resource can refuse the late one, and an update is lost; searches find that, for they assume
+// nothing about the time that a node spends inside.
 //
 // That requests are served takes messages that arrive within the bound B: a GRANT, and what it
 // takes to be confirmed, has to come before the lease ends.
