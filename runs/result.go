@@ -60,7 +60,7 @@ type Result struct {
 	SyncDelayLoad  *float64   `json:"sync_delay_by_throughput_ns,omitempty"` // 1/throughput - E, of a saturating workload on several hosts
 	Lateness       *Quantiles `json:"lateness_ns"`                           // of the generator, behind its schedule
 	Offered        *float64   `json:"offered_cs_per_s"`                      // what an open workload offered
-	Unserved       uint64     `json:"unserved"`                              // requests given up when the duration ended
+	Unserved       uint64     `json:"unserved"`                              // requests that still waited in line at the end
 
 	Fairness Fairness `json:"fairness"`
 	Work     Work     `json:"work"`

@@ -12,6 +12,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
+	"dmebench/units"
 	"dmebench/workload"
 )
 
@@ -143,7 +144,7 @@ func (s *simulation) steps() error {
 
 func (s *simulation) stall(why string) {
 	s.status = runs.Stalled
-	s.err = fmt.Sprintf("sim: stalled at %v with %d requests pending: %s", time.Duration(s.now), s.watch.requesting, why)
+	s.err = fmt.Sprintf("sim: stalled at %v with %s pending: %s", time.Duration(s.now), units.Counted(s.watch.requesting, "request"), why)
 }
 
 func (s *simulation) fail(why string) {

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // EnvironmentCores is the key of [Observation.Environment] under which a
@@ -89,7 +90,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 		part.warmup.Entries, len(o.Entries))
 	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order are those of the first %d entries only",
 		o.Dropped, len(o.Entries))
-	w.when(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
+	w.when(o.Unserved > 0, "%s still waited in line at the end, unserved", units.Counted(int(o.Unserved), "request"))
 	missedRate(&w, r, o, part)
 	overtaken := claims.Overtaken(overtaking(job), r)
 	w.when(overtaken != "", "%s", overtaken)
@@ -172,7 +173,7 @@ func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
 	}
 	if r.Throughput != nil {
 		low := 0.95 * *r.Offered * (1 - 2/math.Sqrt(float64(part.entries)))
-		w.when(*r.Throughput < low, "the offered rate was missed: %.4g of %.4g entries per second", *r.Throughput, *r.Offered)
+		w.when(*r.Throughput < low, "the offered rate was missed: %s of %s entries per second", units.Number(*r.Throughput), units.Number(*r.Offered))
 	}
 	if r.Lateness != nil {
 		between := float64(r.Nodes) * 1e9 / *r.Offered

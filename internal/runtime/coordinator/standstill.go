@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 	standstill "dmebench/internal/runtime/stall"
 	"dmebench/runs"
+	"dmebench/units"
 	"dmebench/workload/fault"
 )
 
@@ -120,8 +121,15 @@ func (c *coordinator) dead(ctx context.Context, before, now sums, since time.Tim
 		}
 		fate = fmt.Sprintf("of %d messages that were sent %d have been handled, and the others were lost with nodes", now.sent, now.handled)
 	}
-	return &stall{what: fmt.Sprintf("%d requests are pending, the critical section is free, and nothing can move any more: %s",
-		now.requesting, fate)}
+	return &stall{what: fmt.Sprintf("%s, the critical section is free, and nothing can move any more: %s",
+		pending(now.requesting), fate)}
+}
+
+func pending(requests int) string {
+	if requests == 1 {
+		return "1 request is pending"
+	}
+	return units.Counted(requests, "request") + " are pending"
 }
 
 // countable reports whether counters tell all that can happen to nodes. Those in other
@@ -268,11 +276,11 @@ func (p *progress) observe(r sums) error {
 	still, dry := now.Sub(p.moved), now.Sub(p.entered)
 	switch {
 	case r.requesting+r.inside > 0 && still > limit:
-		return &stall{what: fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
-			r.requesting, where, limit, r.sent, r.handled)}
+		return &stall{what: fmt.Sprintf("%s, %s, and nothing has moved for %v; messages sent %d, handled %d",
+			pending(r.requesting), where, limit, r.sent, r.handled)}
 	case r.requesting > 0 && dry > patience*limit:
-		return &stall{what: fmt.Sprintf("%d requests are pending and no node has left the critical section for %v, "+
-			"though messages flow; sent %d, handled %d", r.requesting, patience*limit, r.sent, r.handled)}
+		return &stall{what: fmt.Sprintf("%s and no node has left the critical section for %v, "+
+			"though messages flow; sent %d, handled %d", pending(r.requesting), patience*limit, r.sent, r.handled)}
 	case !p.lossy && r.served() && r.sent != r.handled && still > limit:
 		what := "lost"
 		if r.handled > r.sent {

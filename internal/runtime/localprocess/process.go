@@ -205,11 +205,9 @@ func (p *Process) publish() {
 	p.Counters().Pending.Store(n)
 }
 
-// Unserved returns the number of requests that were still waiting in line when
-// the run's duration ended, and were given up.
-func (p *Process) Unserved() int { return p.unserved }
-
-func (p *Process) Waiting() int { return len(p.waiting) / 2 }
+// Unserved returns the number of requests that wait in line, or were given up when the run's
+// duration ended.
+func (p *Process) Unserved() int { return p.unserved + len(p.waiting)/2 }
 
 // Update is what the node's critical section, left at that time, writes into a resource that
 // the sections have in common; shared says that it is a reader's.

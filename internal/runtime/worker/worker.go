@@ -352,7 +352,7 @@ func (w *worker) report() control.Reply {
 		r.Warnings = t.Warnings()
 	}
 	w.locked(func(n *node) {
-		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
+		r.Unserved += uint64(n.proc.Unserved())
 		r.Dropped += n.log.Dropped()
 		r.Chunks += len(n.log.Chunks())
 		if n.events != nil {
