@@ -63,7 +63,7 @@ func (l *Life[State]) Ready() (*Topology[State], error) {
 // so many bytes.
 func (l *Life[State]) Route(from, to dme.NodeID, bytes, largest int) (*Process[State], error) {
 	if top := l.Top(); top != nil && !l.Closing() {
-		if p := top.Of(to); p != nil && bytes <= largest && top.Of(from) == top.Self {
+		if p := top.Of(to); p != nil && bytes <= largest && top.Lives(from) {
 			return p, nil
 		}
 	}

@@ -159,10 +159,13 @@ func (t *Topology[State]) Of(id dme.NodeID) *Process[State] {
 	return t.of[id].Load()
 }
 
+// Lives reports whether a node lives in this process.
+func (t *Topology[State]) Lives(id dme.NodeID) bool { return t.Of(id) == t.Self }
+
 // Sendable reports why node from cannot send a frame of so many bytes.
 func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 	switch {
-	case t.Of(from) != t.Self:
+	case !t.Lives(from):
 		return fmt.Errorf("%s: node %d does not live in this process and cannot send from here", t.name, from)
 	case bytes > largest:
 		return fmt.Errorf("%s: frame of %d bytes from node %d, at most %d allowed: %w",
@@ -174,7 +177,7 @@ func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 // Hosts reports whether a frame that came from the process p may be delivered. A replaced
 // incarnation hosts no node.
 func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {
-	return t.Of(from) == p && t.Of(to) == t.Self
+	return t.Of(from) == p && t.Lives(to)
 }
 
 // Full is the error of a link on which too many bytes are queued.

@@ -49,9 +49,10 @@ func (t *Transport) die(p *process, err error) {
 	}
 	p.State.fate = down
 	p.State.reporting.Add(1)
+	l := p.State.link
 	t.life.Mu.Unlock()
 	defer p.State.reporting.Done()
-	if l := p.State.link.Load(); l != nil {
+	if l != nil {
 		l.mu.Lock()
 		l.breakOff(err)
 		l.mu.Unlock()
@@ -131,7 +132,10 @@ func (t *Transport) readmit(p *process, addr string, incarnation uint32) error {
 	top := t.life.Top()
 	return top.Replace(p, addr, incarnation, alive, func(cause error) { t.expel(p, cause) }, func(next *process) error {
 		next.State.arriving = true
+		t.life.Mu.Lock()
 		top.Install(next)
+		t.route(next, nil)
+		t.life.Mu.Unlock()
 		peers.Up(t.handler, next.Nodes, t.life.Closing)
 		t.flush()
 		t.life.Mu.Lock()
@@ -151,7 +155,7 @@ func (t *Transport) expel(p *process, cause error) {
 		return
 	}
 	p.State.expelled = true
-	in := p.State.in
+	in, l := p.State.in, p.State.link
 	if in != nil {
 		if p.State.cause == nil {
 			p.State.cause = cause
@@ -159,7 +163,7 @@ func (t *Transport) expel(p *process, cause error) {
 		in.conn.SetReadDeadline(time.Now().Add(t.limits.delivery))
 	}
 	t.life.Mu.Unlock()
-	if l := p.State.link.Load(); l != nil {
+	if l != nil {
 		l.mu.Lock()
 		l.breakOff(cause)
 		l.mu.Unlock()

@@ -45,10 +45,9 @@ func defaultLimits() limits {
 
 type process = peers.Process[peer]
 
+// peer is guarded by Transport.Mu.
 type peer struct {
-	link atomic.Pointer[link] // to it; nil before the first use
-
-	// Guarded by Transport.Mu.
+	link  *link    // to it; nil before the first use
 	in    *inbound // from it; nil before it has dialed
 	fate  fate
 	cause error // why the link to it broke, if that was noticed first
@@ -79,6 +78,9 @@ type Transport struct {
 	handler transport.Handler // set before started is closed
 	started chan struct{}
 
+	// routes has the link to each node's process; nil before the first use. A Send cannot lock the
+	// link before it has loaded all that leads there, one after the other: that is little.
+	routes  []atomic.Pointer[link]
 	dirty   peers.Dirty[link]
 	dialing chan struct{} // a place for each dial under way
 
@@ -119,6 +121,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		life: life{Name: "tcp"}, config: c, options: o, limits: l, listener: listener,
+		routes:     make([]atomic.Pointer[link], c.Nodes+1),
 		started:    make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
@@ -196,7 +199,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 	if t.life.Closing() {
 		return nil, t.life.Closed()
 	}
-	if l := p.State.link.Load(); l != nil {
+	if l := p.State.link; l != nil {
 		// The caller that asked for the connection gets what it needs: a link that queues until the
 		// connection is there, and Down if it never is.
 		report(nil)
@@ -211,20 +214,33 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		t.life.Running.Go(func() { l.run(report) })
 	}
 	t.links = append(t.links, l)
-	p.State.link.Store(l)
+	p.State.link = l
+	if t.life.Top().Of(p.Node()) == p { // else another incarnation has taken its place
+		t.route(p, l)
+	}
 	return l, nil
 }
 
+// route has frames to the nodes of a process take a link. It is called with Mu held.
+func (t *Transport) route(p *process, l *link) {
+	for _, id := range p.Nodes {
+		t.routes[id].Store(l)
+	}
+}
+
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
+	if int(to) < len(t.routes) && len(b) <= transport.MaxFrame && !t.life.Closing() {
+		if l := t.routes[to].Load(); l != nil && t.life.Top().Lives(from) {
+			return l.send(from, to, b)
+		}
+	}
 	p, err := t.life.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
 		return err
 	}
-	l := p.State.link.Load()
-	if l == nil {
-		if l, err = t.firstUse(p); err != nil {
-			return err
-		}
+	l, err := t.firstUse(p)
+	if err != nil {
+		return err
 	}
 	return l.send(from, to, b)
 }

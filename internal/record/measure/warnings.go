@@ -173,7 +173,8 @@ func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
 	}
 	if r.Throughput != nil {
 		low := 0.95 * *r.Offered * (1 - 2/math.Sqrt(float64(part.entries)))
-		w.when(*r.Throughput < low, "the offered rate was missed: %s of %s entries per second", units.Number(*r.Throughput), units.Number(*r.Offered))
+		w.when(*r.Throughput < low, "the offered rate was missed: %s of %s entries per second",
+			units.Number(*r.Throughput), units.Number(*r.Offered))
 	}
 	if r.Lateness != nil {
 		between := float64(r.Nodes) * 1e9 / *r.Offered
