@@ -123,7 +123,7 @@ func (r *room) run(t *testing.T) []record.Entry {
 		}
 		c := r.p.Counters()
 		arrivals := slices.ContainsFunc(r.calendar, func(a appointment) bool { return a.arrive })
-		if (arrivals || len(r.p.waiting)/2 > 0) && c.Pending.Load() == 0 {
+		if (arrivals || len(r.p.waiting) > 0) && c.Pending.Load() == 0 {
 			t.Fatalf("at %d requests are to come, but none are pending", r.now)
 		}
 	}
@@ -205,7 +205,7 @@ func TestWhatWaitsAtTheEndIsGivenUp(t *testing.T) {
 	// 100–110 and 110–120; at 120 the duration is over, and two still wait. The
 	// fifth would have come after it.
 	wantTimes(t, r.run(t), [5]int64{100, 100, 100, 100, 110}, [5]int64{101, 101, 110, 110, 120})
-	if r.p.Unserved() != 2 || len(r.p.waiting)/2 != 0 {
+	if r.p.Unserved() != 2 || len(r.p.waiting) != 0 {
 		t.Errorf("%d unserved, %d waiting; want 2 and 0", r.p.Unserved(), len(r.p.waiting)/2)
 	}
 }
@@ -234,7 +234,7 @@ func TestUngranted(t *testing.T) {
 		r.now = a.at
 		r.p.Arrive(a.at)
 	}
-	if len(r.did) != 0 || r.p.Activity() != noderun.Requesting || len(r.p.waiting)/2 != 1 || r.log.Len() != 0 {
+	if len(r.did) != 0 || r.p.Activity() != noderun.Requesting || len(r.p.waiting) != 2 || r.log.Len() != 0 {
 		t.Errorf("did %q, %v, %d waiting, %d logged", r.did, r.p.Activity(), len(r.p.waiting)/2, r.log.Len())
 	}
 	if c := r.p.Counters(); c.Requests.Load() != 1 || c.Pending.Load() != 1 {
@@ -380,7 +380,7 @@ func TestUnfinished(t *testing.T) {
 		t.Errorf("unfinished %+v", left)
 	}
 	r.crash()
-	if left = r.p.Unfinished(); left != nil || len(r.p.waiting)/2 != 0 || r.p.Counters().Pending.Load() != 0 {
+	if left = r.p.Unfinished(); left != nil || len(r.p.waiting) != 0 || r.p.Counters().Pending.Load() != 0 {
 		t.Errorf("%+v, %d in line", left, len(r.p.waiting)/2)
 	}
 }
