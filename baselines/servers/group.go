@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/lock"
 	"dmebench/runs"
@@ -81,7 +82,7 @@ func (g *group) open(ctx context.Context) (err error) {
 	if err = os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
 		return err
 	}
-	free, err := freePorts(5 * n)
+	free, err := platform.FreePorts(5 * n)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/testkit"
+	"dmebench/internal/platform"
 	"dmebench/runs"
 )
 
@@ -14,8 +14,11 @@ import (
 // it: the run ends, says so, and leaves nothing behind; the next one holds.
 func TestABrokerThatRestarts(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
-	s := broker(t, port)
+	port, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := broker(t, port[0])
 	before := shared(t)
 	args := []string{"run", "-a", "suzuki-kasami", "-n", "4", "--transport", "nats", "--nats-url", s.ClientURL(), "--json", "--quiet"}
 	r := start(t, t.TempDir(), append(args, "--duration", "60s", "--out", "results")...)
@@ -30,7 +33,7 @@ func TestABrokerThatRestarts(t *testing.T) {
 	had := sockets(r.workers())
 	s.Shutdown()
 	s.WaitForShutdown()
-	s = broker(t, port)
+	s = broker(t, port[0])
 	code := r.wait(time.Minute)
 	r.leavesNothing(had, before)
 	x := r.result()

@@ -12,7 +12,6 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -113,7 +112,7 @@ func TestKilledCoordinator(t *testing.T) {
 // A server that goes away ends the run. The agents come back when it does.
 func TestRestartedServer(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
+	port := fixedPort(t)
 	s, b := serve(t, port)
 	agents := startAgents(t, b, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
@@ -143,7 +142,7 @@ func TestRestartedServer(t *testing.T) {
 // A run that begins while the server is being restarted waits for it.
 func TestRunWaitsForTheServer(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
+	port := fixedPort(t)
 	s, b := serve(t, port)
 	startAgents(t, b, "east")
 	fleet := connectFleet(t, b)

@@ -11,7 +11,6 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/testkit"
 )
 
 // A second coordinator is told who has the agent, and gets it once it is free.
@@ -280,7 +279,7 @@ func TestAnotherProgram(t *testing.T) {
 // An agent that is started before its server waits for it.
 func TestAgentBeforeItsServer(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
+	port := fixedPort(t)
 	s, b := serve(t, port)
 	shut(s)
 	p := startAgents(t, b, "east")[0]

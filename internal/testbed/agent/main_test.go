@@ -18,6 +18,7 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/coordinator"
@@ -158,6 +159,16 @@ func serveBy(t *testing.T, o server.Options) (*server.Server, nats.Broker) {
 		t.Fatal("the server does not listen")
 	}
 	return s, nats.Broker{URL: s.ClientURL(), Token: token}
+}
+
+// fixedPort returns a port of the loopback for a server that comes back at it.
+func fixedPort(t *testing.T) int {
+	t.Helper()
+	free, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return free[0]
 }
 
 func shut(s *server.Server) {

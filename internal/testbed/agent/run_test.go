@@ -15,7 +15,6 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed"
-	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -181,7 +180,7 @@ func TestCertificates(t *testing.T) {
 // An agent that the server does not let in any more ends, and says so.
 func TestServerOfAnotherToken(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
+	port := fixedPort(t)
 	s, b := serve(t, port)
 	p := startAgents(t, b, "east")[0]
 	discover(t, connectFleet(t, b), 1)

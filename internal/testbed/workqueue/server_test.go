@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/testkit"
+	"dmebench/internal/platform"
 	"dmebench/transport/nats"
 )
 
@@ -103,8 +103,11 @@ func TestReplacedProgram(t *testing.T) {
 // A server that is restarted loses nothing.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	port := testkit.FreePort(t)
-	b := startBroker(t, func(o *server.Options) { o.Port = port })
+	port, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := startBroker(t, func(o *server.Options) { o.Port = port[0] })
 	startAgent(t, b.url(), 1)
 	q := b.queue()
 	var tasks []Task

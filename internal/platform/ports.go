@@ -1,4 +1,4 @@
-package servers
+package platform
 
 import (
 	"fmt"
@@ -6,10 +6,10 @@ import (
 	"net"
 )
 
-// freePorts returns n unused ports of this host's loopback, for servers that come back where they
+// FreePorts returns n unused ports of this host's loopback, for servers that come back where they
 // were. They lie below the ports that systems hand out by default: one of those could be taken
 // while its server is down.
-func freePorts(n int) (all []int, err error) {
+func FreePorts(n int) (all []int, err error) {
 	const lowest, below, tries = 10_000, 32_768, 1000
 	for try := 0; len(all) < n; try++ {
 		port := lowest + rand.IntN(below-lowest)

@@ -1,4 +1,4 @@
-package servers
+package platform
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // Servers can listen at all of the ports, none of which the system hands out.
 func TestFreePorts(t *testing.T) {
-	ports, err := freePorts(50)
+	ports, err := FreePorts(50)
 	if err != nil || len(ports) != 50 {
 		t.Fatal(ports, err)
 	}
