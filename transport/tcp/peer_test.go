@@ -259,6 +259,30 @@ func TestConnectionsOfOtherIncarnations(t *testing.T) {
 	}
 }
 
+// Frames take the link to the incarnation that is there, also if one before it was sent something,
+// or is about to be by a Send that had found it just before.
+func TestFramesGoToTheIncarnationThatIsThere(t *testing.T) {
+	for name, sent := range map[string]func(tr *Transport, p *process, readmit func()){
+		"before":    func(tr *Transport, p *process, readmit func()) { tr.firstUse(p); readmit() },
+		"meanwhile": func(tr *Transport, p *process, readmit func()) { readmit(); tr.firstUse(p) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr, _, other := alone(t, defaultLimits())
+			sent(tr, tr.life.Top().Of(3), func() {
+				if err := tr.Readmit(3, other.Addr().String(), 2); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if err := tr.Send(1, 3, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if to := tr.routes[3].Load().to; to.Incarnation != 2 {
+				t.Errorf("it goes to %v, incarnation %d", to, to.Incarnation)
+			}
+		})
+	}
+}
+
 // countOf takes so many at most of what is there already, as long as it is of one kind.
 func countOf(c <-chan string, s string, most int) (n int) {
 	for ; n < most; n++ {
