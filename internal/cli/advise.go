@@ -94,12 +94,7 @@ func (p *program) advise(c *cli.Context) error {
 			return err
 		}
 	}
-	opt := advise.Options{
-		Catalog: p.catalog, ReadFile: newFiles().read,
-		Run: func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{Save: keep})
-		},
-	}
+	opt := advise.Options{Catalog: p.catalog, Run: p.executeAndKeep, ReadFile: newFiles().read}
 	if !c.Bool("quiet") && layout.IsTerminal(p.stderr) {
 		opt.Progress, opt.Interactive = p.stderr, true
 	}
@@ -114,6 +109,10 @@ func (p *program) advise(c *cli.Context) error {
 		p.exit = Unknown
 	}
 	return nil
+}
+
+func (p *program) executeAndKeep(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
+	return p.execute(ctx, job, coordinator.Options{Save: keep})
 }
 
 func parseDelay(text string) (law string, mean time.Duration, err error) {

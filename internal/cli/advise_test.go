@@ -121,7 +121,7 @@ func TestAdviceOfThisMachine(t *testing.T) {
 		Nodes: 3, CS: "1ms", Delay: time.Millisecond, Law: "constant", DelayMeasured: true, Transport: "tcp", Repetitions: 2, Seed: 1,
 	}
 	p := tested()
-	a, err := advise.Ask(t.Context(), q, advise.Options{Catalog: p.catalog})
+	a, err := advise.Ask(t.Context(), q, advise.Options{Catalog: p.catalog, Run: p.executeAndKeep})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,13 @@ package experiment
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -74,6 +77,41 @@ func TestElsewhere(t *testing.T) {
 	}
 	if len(b.jobs) != 18 || slices.ContainsFunc(b.jobs, func(j *run.Job) bool { return !j.Network.Real() }) || s.Ran != 36 {
 		t.Errorf("%d runs here, %d in all", len(b.jobs), s.Ran)
+	}
+}
+
+// Small simulations go on side by side here, one on each core, and are stored as they would be if
+// each began when the one before is over; what is large, or over a real network, goes on alone.
+func TestSideBySide(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	many := mixed + "workloads: [saturate, {name: saturate, label: long, requests: 1048577}]\n"
+	var b bench
+	want := stored(t, sweep(t, many, options(t, &b)))
+
+	runtime.GOMAXPROCS(2)
+	var going, most atomic.Int64
+	pair := make(chan bool) // each waits here for another one
+	opt := options(t, &b)
+	opt.Run = func(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
+		now := going.Add(1)
+		defer going.Add(-1)
+		most.Store(max(most.Load(), now))
+		if SideBySide(job.Spec) {
+			select {
+			case pair <- true:
+			case <-pair:
+			case <-time.After(10 * time.Second):
+				t.Errorf("%s on %d nodes goes on alone", job.Spec.Algorithm, job.Spec.Nodes)
+			}
+		} else if now > 1 {
+			t.Errorf("%s on %d nodes over %s, %d requests, goes on beside another", job.Spec.Algorithm, job.Spec.Nodes, job.Spec.Transport,
+				job.Spec.Requests)
+		}
+		return resultOf(job, runs.OK), nil
+	}
+	s := sweep(t, many, opt)
+	if got := stored(t, s); got != want || s.Ran != 72 || most.Load() != 2 {
+		t.Errorf("%d runs, %d at once; stored\n%s\nwant\n%s", s.Ran, most.Load(), got, want)
 	}
 }
 

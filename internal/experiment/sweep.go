@@ -9,8 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"dmebench/internal/experiment/live"
 	"dmebench/internal/platform"
@@ -25,7 +28,8 @@ const DefaultOut = "results"
 // Runner carries out one run. It returns a result for every run that it
 // started; an error says that there is none. When ctx ends it returns soon. A
 // runner that has something to tear down calls keep with the result before it
-// does, so that nothing that goes wrong then can lose it.
+// does, so that nothing that goes wrong then can lose it. keep is nil where several
+// runs go on at once: see [SideBySide].
 type Runner func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error)
 
 // Options are the circumstances of a sweep. Catalog and Run must be given;
@@ -37,8 +41,9 @@ type Options struct {
 	Catalog run.Catalog
 	Run     Runner
 
-	// Elsewhere carries out simulations on other hosts, many at a time; nil for none.
-	// Results are kept in the order of the plan all the same.
+	// Elsewhere carries out simulations on other hosts, many at a time; nil: they are carried out
+	// here, small ones as many at a time as there are cores. Results are kept in the order of the
+	// plan all the same.
 	Elsewhere Elsewhere
 
 	// Fits refuses a run that this host has no room for, before any is started;
@@ -246,14 +251,14 @@ func carryOut(ctx context.Context, plan *Plan, store *runs.Store, todo []Cell, s
 		begun := opt.Now()
 		var r *runs.Result
 		var err error
-		if opt.Elsewhere == nil || c.Spec.Transport != runs.Sim {
-			next = nil
-			r, err = c.carryOut(ctx, store, opt)
-		} else {
+		if opt.early(c.Spec) {
 			if next == nil {
-				next = elsewhere(ctx, todo[i:], opt.Elsewhere)
+				next = opt.ahead(ctx, todo[i:])
 			}
 			r, err = c.fetch(ctx, next, store)
+		} else {
+			next = nil
+			r, err = c.carryOut(ctx, store, opt)
 		}
 		switch {
 		case err != nil:
@@ -271,13 +276,12 @@ func carryOut(ctx context.Context, plan *Plan, store *runs.Store, todo []Cell, s
 
 // carryOut keeps the result of a cell; nil if the sweep was interrupted.
 func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*runs.Result, error) {
-	// Resolved once before; again now, so that only one job is in memory.
-	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
+	job, err := c.resolve(ctx, opt)
 	if ctx.Err() != nil {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refuse(BadFile, "%s: %w", c, err)
+		return nil, err
 	}
 	kept := false
 	keep := func(r *runs.Result) error {
@@ -296,6 +300,15 @@ func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*ru
 		return r, nil
 	}
 	return r, keep(r)
+}
+
+// resolve is done once before; again now, so that few jobs are in memory.
+func (c Cell) resolve(ctx context.Context, opt Options) (*run.Job, error) {
+	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
+	if err != nil {
+		err = refuse(BadFile, "%s: %w", c, err)
+	}
+	return job, err
 }
 
 func (c Cell) keep(store *runs.Store, r *runs.Result) error {
@@ -372,30 +385,62 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 // error says that no host is left to carry out runs.
 type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 
-// most is how many simulations are begun elsewhere before the first of them is finished.
-// It bounds the results that wait for their turn, and is enough that a long one does not
-// leave the other hosts idle soon.
+// SideBySide reports whether a run may go on beside others on one host: a simulation does not notice
+// them, and one of this size needs little memory.
+func SideBySide(s runs.Spec) bool {
+	return s.Transport == runs.Sim && s.Nodes <= 1024 && s.Requests <= 1<<20
+}
+
+// most is how many simulations are begun before the first of them is finished. It bounds the
+// results that wait for their turn, and is enough that a long one does not leave the other hosts or
+// cores idle soon.
 const most = 1024
 
-// elsewhere returns what carries out the cells from the first on elsewhere, the next ones
-// before it is their turn, up to a run over a real network, which they would disturb.
-func elsewhere(ctx context.Context, todo []Cell, run Elsewhere) (next func(context.Context) (*runs.Result, error)) {
+// early reports whether a run may be carried out before it is its turn.
+func (o Options) early(s runs.Spec) bool {
+	return SideBySide(s) || o.Elsewhere != nil && s.Transport == runs.Sim
+}
+
+// ahead returns what carries out the cells from the first on, the next ones before it is their
+// turn, up to a run that others would disturb.
+func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Context) (*runs.Result, error)) {
+	cores := semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
+	simulate := func(c Cell) (*runs.Result, error) {
+		if err := cores.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer cores.Release(1)
+		job, err := c.resolve(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return carryOutOne(ctx, o.Run, job, nil), ctx.Err()
+	}
+	if o.Elsewhere != nil {
+		simulate = func(c Cell) (*runs.Result, error) {
+			r, err := o.Elsewhere(ctx, c.Spec)
+			if err != nil {
+				err = refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
+			}
+			return r, err
+		}
+	}
 	return platform.Ahead(most, func(i int) func() (*runs.Result, error) {
-		if i == len(todo) || todo[i].Spec.Transport != runs.Sim {
+		if i == len(todo) || !o.early(todo[i].Spec) {
 			return nil
 		}
-		return func() (*runs.Result, error) { return run(ctx, todo[i].Spec) }
+		return func() (*runs.Result, error) { return simulate(todo[i]) }
 	})
 }
 
-// fetch keeps what came of the cell elsewhere; nil if the sweep was interrupted.
+// fetch keeps what came of the cell ahead of its turn; nil if the sweep was interrupted.
 func (c Cell) fetch(ctx context.Context, next func(context.Context) (*runs.Result, error), store *runs.Store) (*runs.Result, error) {
 	r, err := next(context.WithoutCancel(ctx))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, nil
 	case err != nil:
-		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
+		return nil, err
 	}
 	r.Spec = c.Spec // what it is found by
 	return r, c.keep(store, r)

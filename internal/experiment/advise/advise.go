@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +22,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/experiment"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/sim"
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/transport/link"
@@ -76,8 +74,8 @@ type LeftOut struct {
 
 // Options are the circumstances in which a question is answered.
 type Options struct {
-	Catalog     run.Catalog       // the algorithms, and behind them lock services
-	Run         experiment.Runner // carries out real runs; nil if none are to be
+	Catalog     run.Catalog // the algorithms, and behind them lock services
+	Run         experiment.Runner
 	ReadFile    func(string) ([]byte, error)
 	Progress    io.Writer // nil for silence
 	Interactive bool      // Progress is a terminal
@@ -233,31 +231,15 @@ func (a *Advice) hops() float64 {
 }
 
 func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
-	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
-	simulate := func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
-		select {
-		case cores <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		defer func() { <-cores }()
-		job, err := run.Resolve(s, opt.Catalog, opt.ReadFile)
-		if err != nil {
-			return nil, err
-		}
-		return sim.Run(ctx, job)
-	}
-	return a.carryOut(ctx, opt, simulate, runs.Workload{Requests: a.Requests}, runs.Experiment{
+	return a.carryOut(ctx, opt, runs.Workload{Requests: a.Requests}, runs.Experiment{
 		Name: "advise", Algorithms: experiment.Entries(names), Transports: experiment.Entries([]string{runs.Sim}),
 		Repetitions: a.Question.Repetitions,
 	}, map[string]string{"t": a.Question.Delay.String(), "delay": a.Question.Law})
 }
 
 // carryOut makes the runs of an experiment, on so many nodes and under such a load as were asked
-// for. w says how long they are; simulate is nil if none are simulations.
-func (a *Advice) carryOut(ctx context.Context, opt Options, simulate experiment.Elsewhere, w runs.Workload, e runs.Experiment,
-	set map[string]string,
-) (*runs.Set, error) {
+// for. w says how long they are.
+func (a *Advice) carryOut(ctx context.Context, opt Options, w runs.Workload, e runs.Experiment, set map[string]string) (*runs.Set, error) {
 	s := a.spec("")
 	w.Name, w.CS, w.TotalRate = s.Workload, s.CS, s.TotalRate
 	e.Nodes, e.Seed, e.SkipInvalid, e.Workloads = []int{s.Nodes}, s.Seed, true, runs.List[runs.Workload]{w}
@@ -268,6 +250,6 @@ func (a *Advice) carryOut(ctx context.Context, opt Options, simulate experiment.
 	}
 	return experiment.Measure(ctx, file, experiment.Options{
 		Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
-		Environment: map[string]string{}, Run: opt.Run, Elsewhere: simulate,
+		Environment: map[string]string{}, Run: opt.Run,
 	})
 }

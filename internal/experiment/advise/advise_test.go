@@ -2,6 +2,7 @@ package advise
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform/layout"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/sim"
 	"dmebench/report/rank"
 	"dmebench/runs"
 )
@@ -27,11 +30,15 @@ func ask(t *testing.T, q Question) *Advice {
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Ask(t.Context(), q, Options{Catalog: algorithms.All()})
+	a, err := Ask(t.Context(), q, Options{Catalog: algorithms.All(), Run: simulated})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+func simulated(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
+	return sim.Run(ctx, job)
 }
 
 func (a *Advice) ranks() []string {

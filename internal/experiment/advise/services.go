@@ -24,7 +24,7 @@ const (
 func (a *Advice) measure(ctx context.Context, opt Options) error {
 	services := opt.Catalog[len(opt.Catalog.Algorithms()):]
 	q := &a.Question
-	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" || q.Sites != "" {
+	if len(services) == 0 || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" || q.Sites != "" {
 		return nil
 	}
 	entries := experiment.Entries([]string{a.Choose})
@@ -46,7 +46,7 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 	if !q.DelayMeasured {
 		set["delay"] = q.Delay.String()
 	}
-	done, err := a.carryOut(ctx, opt, nil, runs.Workload{Duration: measuredFor}, runs.Experiment{
+	done, err := a.carryOut(ctx, opt, runs.Workload{Duration: measuredFor}, runs.Experiment{
 		Name: "services", Algorithms: entries, Transports: experiment.Entries([]string{q.Transport}), Repetitions: enoughRuns,
 	}, set)
 	if err != nil {
