@@ -146,6 +146,9 @@ func (a *Algorithm) KindName(k Kind) string {
 	return fmt.Sprintf("kind %d", k)
 }
 
+// Fences reports whether nodes enter with fencing tokens: see [Algorithm.Fencing].
+func (a *Algorithm) Fences(o Options) bool { return a.Fencing != nil && a.Fencing(o) }
+
 // Config is what a system is prepared from.
 type Config struct {
 	Nodes   int

@@ -102,7 +102,7 @@ func (s *Set) put(r Run) {
 // [Run] on each line. It is only ever appended to. A line is on the disk when
 // Append returns; a process that is killed leaves at most one torn line. Readers
 // leave out lines that are torn or otherwise damaged, and say which; OpenStore moves
-// them to a file beside the store.
+// them to a file beside the store. A store that neither has made keeps results in memory alone.
 type Store struct {
 	Set
 
@@ -111,14 +111,8 @@ type Store struct {
 	// is lost.
 	Quick bool
 
-	file *os.File // nil if nothing is kept
+	file *os.File // nil: nothing reaches the disk
 	size int64    // of the whole lines
-}
-
-// NewStore begins a store of which nothing is kept: its results are in memory.
-func NewStore(h Header) *Store {
-	h.SchemaVersion = SchemaVersion
-	return &Store{Set: Set{Header: h}}
 }
 
 // CreateStore begins a store. There must be no file at path yet.

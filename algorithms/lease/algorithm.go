@@ -119,22 +119,19 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 func claims() claim.List {
 	const source = "package lease"
 	const leases = "Gray, Cheriton 1989"
-	light := claim.MessagesPerCS.Is("3(N−1) + 2⌊N/2⌋", claim.Light, source+", steps 1 to 7")
-	others := claim.MessagesPerCS.Is("N−1", claim.Light, source)
-	members := claim.MessagesPerCS.Is("⌊N/2⌋", claim.Light, source)
-	idle := claim.MessagesPerCS.Is("0", claim.Light, source)
+	each := func(formula string) claim.Claim { return claim.MessagesPerCS.Is(formula, claim.Light, source) }
 	return slices.Concat(
 		claim.SafeAndLive(source),
 		claim.List{
-			light,
+			claim.MessagesPerCS.Is("3(N−1) + 2⌊N/2⌋", claim.Light, source+", steps 1 to 7"),
 			// REQUEST and GRANT, CONFIRM and CONFIRMED.
 			claim.ResponseTime.Is("4T + E", claim.Light, source+", with the textbook's section 9.2.3").Where(claim.AtLeastTwo).OnEqualDelays(),
 			claim.Violations.Is("0, whichever nodes fail, within the bound", claim.Faults, leases+", section 2"),
 			claim.Unserved.Is("0 while a majority is up: what failed nodes hold expires", claim.Faults, leases+", section 2"),
 		},
-		claim.KindsPerCS(others, "REQUEST", "GRANT", "RELEASE"),
-		claim.KindsPerCS(members, "CONFIRM", "CONFIRMED"),
-		claim.KindsPerCS(idle, "RECALL", "YIELD", "RENEW", "EXPIRED"),
+		claim.KindsPerCS(each("N−1"), "REQUEST", "GRANT", "RELEASE"),
+		claim.KindsPerCS(each("⌊N/2⌋"), "CONFIRM", "CONFIRMED"),
+		claim.KindsPerCS(each("0"), "RECALL", "YIELD", "RENEW", "EXPIRED"),
 	)
 }
 

@@ -214,7 +214,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 	reads := s.process(id).reads
 	for other := dme.NodeID(1); int(other) <= m.Nodes; other++ {
-		if p := s.process(other); p.activity == noderun.Inside && other != id && !m.fenced && !(reads && p.reads) {
+		if p := s.process(other); p.activity == noderun.Inside && other != id && !m.Fenced && !(reads && p.reads) {
 			bad = twoInside(other, id, p.reads, reads)
 		}
 	}

@@ -58,8 +58,11 @@ type Model struct {
 	Stops   bool // nodes have a Stop
 	Endless bool // messages flow without requests, until the nodes are stopped
 
+	// Fenced says that two nodes may be in the critical section: fencing tokens tell them apart,
+	// which one of the invariants watches over.
+	Fenced bool
+
 	faulty, restarts, members bool // nodes may come and go; nodes know how
-	fenced                    bool // two nodes may be inside, as an invariant says
 
 	bound time.Duration // on the delay of a message; 0: the algorithm does not say
 }
@@ -82,15 +85,10 @@ func NewModel(c Config) (*Model, error) {
 		return nil, err
 	}
 	m.Invariants = m.watched()
-	m.fenced = c.Algorithm.Fencing != nil && c.Algorithm.Fencing(c.Options) &&
-		slices.ContainsFunc(m.Invariants, func(i dme.Invariant) bool { return i.Fencing })
+	m.Fenced = c.Algorithm.Fences(c.Options) && slices.ContainsFunc(m.Invariants, func(i dme.Invariant) bool { return i.Fencing })
 	m.Endless = c.Algorithm.Perpetual != nil && c.Algorithm.Perpetual(c.Options)
 	return m, nil
 }
-
-// Fenced reports whether two nodes may be in the critical section: fencing tokens tell them
-// apart, which one of the invariants watches over.
-func (m *Model) Fenced() bool { return m.fenced }
 
 // Unwatched returns the same model with no invariant of the algorithm.
 func (m *Model) Unwatched() (*Model, error) {

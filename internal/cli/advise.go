@@ -38,7 +38,6 @@ func (p *program) adviseCommand() *cli.Command {
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},
 			&cli.StringFlag{Name: "survive", Usage: "only algorithms that go on after these `FAILURES` of a node: crash, restart, pause, partition"},
-			&cli.BoolFlag{Name: "crash-tolerant", Usage: "the same as --survive crash"},
 			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "`R` runs of each simulation"},
 			seedFlag(runs.DefaultSeed, "random seed `S` of the first repetition; the next has the next"),
 			jsonFlag("print the advice as one JSON object"),
@@ -75,9 +74,6 @@ func (p *program) advise(c *cli.Context) error {
 	}
 	if c.IsSet("sites") {
 		q.Sites = link.SitesIn(c.String("sites"))
-	}
-	if c.Bool("crash-tolerant") {
-		q.Survive = append(q.Survive, "crash")
 	}
 	if c.IsSet("delay") {
 		var err error

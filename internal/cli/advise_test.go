@@ -74,11 +74,11 @@ func TestAdviceNamesWhatWasSimulated(t *testing.T) {
 	}
 	if testkit.Long() {
 		maps.Copy(questions, map[string]link.Delay{
-			"-n 3 --delay 2ms --total-rate 60 --cs 1ms":                  {Mean: 2 * time.Millisecond},
-			"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
-			"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
-			"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},
-			"-n 3 --delay 1ms --total-rate 20 --crash-tolerant --cs 2ms": {Mean: time.Millisecond},
+			"-n 3 --delay 2ms --total-rate 60 --cs 1ms":                 {Mean: 2 * time.Millisecond},
+			"-n 4 --delay exp:150us --cs 100us":                         {Shape: link.Exponential, Mean: 150 * time.Microsecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport nats":              {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain": {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --total-rate 20 --survive crash --cs 2ms": {Mean: time.Millisecond},
 		})
 	}
 	for flags, delay := range questions {

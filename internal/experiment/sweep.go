@@ -191,14 +191,9 @@ func Measure(ctx context.Context, file File, opt Options) (*runs.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := runs.NewStore(plan.header(opt.Now(), opt.Environment))
-	if err := carryOut(ctx, plan, store, plan.Cells, &s, opt); err != nil {
-		return nil, err
-	}
-	if s.Interrupted {
-		return nil, ctx.Err()
-	}
-	return &store.Set, nil
+	store := &runs.Store{Set: runs.Set{Header: plan.header(opt.Now(), opt.Environment)}}
+	err = carryOut(ctx, plan, store, plan.Cells, &s, opt)
+	return &store.Set, cmp.Or(err, ctx.Err())
 }
 
 func (f File) plan(ctx context.Context, opt Options) (*Plan, Summary, error) {

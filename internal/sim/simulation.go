@@ -120,7 +120,7 @@ func (s *simulation) build() {
 		if s.looks != nil {
 			s.procs[i].Watch(&s.looks.waits)
 		}
-		s.procs[i].Fences = s.job.Fencing()
+		s.procs[i].Fences = s.job.Algorithm.Fences(s.job.Options)
 	}
 	if s.job.Spec.Resource == record.InMemory {
 		s.resource, s.seen = new(record.SharedMemory), make([]uint64, len(s.procs))

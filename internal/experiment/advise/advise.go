@@ -128,13 +128,8 @@ func (q *Question) Check() error {
 
 // located is where the nodes are, as settings of a network.
 func (q *Question) located() map[string]string {
-	set := make(map[string]string)
-	if q.Sites != "" {
-		set[link.SitesOption] = q.Sites
-	}
-	if q.Place != "" {
-		set[link.PlaceOption] = q.Place
-	}
+	set := map[string]string{link.SitesOption: q.Sites, link.PlaceOption: q.Place}
+	maps.DeleteFunc(set, func(_, value string) bool { return value == "" })
 	return set
 }
 

@@ -64,9 +64,7 @@ var survivable = []string{"crash", "restart", "pause", "partition"}
 // fails says what of what is to be survived an algorithm does not; "" if it survives all.
 func (q *Question) fails(a *dme.Algorithm) string {
 	f := failureOf(a.Name)
-	if a.Survives == nil {
-		f.Crash = "stops"
-	} else if f.Crash == "unknown" { // one of the user's own
+	if f.Crash == "unknown" && a.Survives != nil { // one of the user's own
 		f.Crash = "goes on"
 	}
 	is := map[string]string{"crash": f.Crash, "restart": f.Restart, "pause": f.Pause, "partition": f.Partition}

@@ -53,7 +53,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
 		}
 	}
-	o.Service = c.locks.observe(ctx, o.Nodes)
+	o.Service = c.observeService(ctx, o.Nodes)
 	return o, errors.Join(err, failed, c.shared.observe(ctx, &o))
 }
 

@@ -24,6 +24,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
+	"dmebench/lock"
 	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -91,19 +92,19 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
 
 // coordinator is one run.
 type coordinator struct {
-	job    *run.Job
-	opt    Options
-	places []*place // by worker
-	clock  *clock.Clock
-	broker *nats.Server // of the control plane; nil if it is elsewhere
-	leader *control.Leader
-	run    string                  // names it on the control plane
-	key    [transport.KeySize]byte // of the run
-	data   dataPlane
-	shared sharedResource
-	locks  lockService
-	hosts  []host.Host
-	about  []host.About // the hosts
+	job     *run.Job
+	opt     Options
+	places  []*place // by worker
+	clock   *clock.Clock
+	broker  *nats.Server // of the control plane; nil if it is elsewhere
+	leader  *control.Leader
+	run     string                  // names it on the control plane
+	key     [transport.KeySize]byte // of the run
+	data    dataPlane
+	shared  sharedResource
+	servers lock.Cluster // of the lock service that the run measures; nil if it has none of its own
+	hosts   []host.Host
+	about   []host.About // the hosts
 
 	tolerant bool          // the run can go on where a host is lost
 	goesOn   atomic.Bool   // it does so from now on

@@ -231,7 +231,9 @@ func (c *coordinator) end() {
 	if foreign.Is(c.job.Algorithm.Name) {
 		foreign.EndStrays(c.run)
 	}
-	c.locks.close()
+	if c.servers != nil {
+		c.servers.Close()
+	}
 	_ = c.shared.remove() // if the server does not answer, this is all that can be done
 	c.survey.close()
 	c.data.close()

@@ -211,7 +211,7 @@ func (i *injector) occupy() {
 
 func (i *injector) Down(id dme.NodeID) bool {
 	if server, ok := i.c.serverOf(id); ok {
-		return i.c.locks.cluster.Down(server)
+		return i.c.servers.Down(server)
 	}
 	return !i.c.at(i.c.workerOf(id)).state.expected()
 }
@@ -226,7 +226,7 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	}
 	i.seekNext[k] = now + int64(seekPause)
 	if f.Role == fault.Leader {
-		if s := c.locks.cluster.Status(i.ctx); s.Leader >= 0 {
+		if s := c.servers.Status(i.ctx); s.Leader >= 0 {
 			return []dme.NodeID{dme.NodeID(c.job.Spec.Nodes + 1 + s.Leader)}, nil
 		}
 		return nil, nil

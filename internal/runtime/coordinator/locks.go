@@ -13,12 +13,6 @@ import (
 	"dmebench/workload/fault"
 )
 
-// lockService is the service that the run measures, if that is what it measures.
-type lockService struct {
-	*lock.Prepared              // nil if the run measures an algorithm
-	cluster        lock.Cluster // nil if the run has no servers of its own
-}
-
 // openLocks starts the servers of a lock service, on this host: their clients are not
 // started before they answer.
 func (c *coordinator) openLocks(ctx context.Context) (err error) {
@@ -27,7 +21,7 @@ func (c *coordinator) openLocks(ctx context.Context) (err error) {
 		return nil
 	}
 	delay := c.job.Links().All.Delay.Mean
-	switch c.locks.Prepared = p; {
+	switch {
 	case c.opt.Hosts != nil:
 		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
 	case p.Launch == nil && delay > 0:
@@ -36,32 +30,27 @@ func (c *coordinator) openLocks(ctx context.Context) (err error) {
 		return nil
 	}
 	cut := slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() })
-	if c.locks.cluster, err = p.Launch(ctx, p.Options, delay, cut); err != nil {
+	if c.servers, err = p.Launch(ctx, p.Options, delay, cut); err != nil {
 		err = fmt.Errorf("%s: %w", p.Name, err)
 	}
 	return err
 }
 
-// observe returns what the servers report of the run; nil if it measures an algorithm.
-func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs.Service {
-	if l.Prepared == nil {
+// observeService returns what the servers report of the run; nil if it measures an algorithm.
+func (c *coordinator) observeService(ctx context.Context, nodes []noderun.Counts) *runs.Service {
+	p, ok := c.job.System.(*lock.Prepared)
+	if !ok {
 		return nil
 	}
 	s := lock.Status{Settings: map[string]string{}, Untold: "the servers were there before the run"}
-	if l.cluster != nil {
-		s = l.cluster.Status(ctx)
+	if c.servers != nil {
+		s = c.servers.Status(ctx)
 	}
-	r := &runs.Service{Servers: l.Servers(), Settings: s.Settings, Between: s.Between, Untold: s.Untold}
+	r := &runs.Service{Servers: p.Servers(), Settings: s.Settings, Between: s.Between, Untold: s.Untold}
 	for i := range nodes {
 		r.ClientBytes += nodes[i].Bytes
 	}
 	return r
-}
-
-func (l *lockService) close() {
-	if l.cluster != nil {
-		l.cluster.Close()
-	}
 }
 
 // The servers are numbered after the nodes, for faults.
@@ -79,7 +68,7 @@ func (i *injector) strikeServers(k int, ids []dme.NodeID) (at int64, err error) 
 		server, _ := i.c.serverOf(id)
 		servers = append(servers, server)
 	}
-	kind, cluster := i.c.job.Faults[k].Kind, i.c.locks.cluster
+	kind, cluster := i.c.job.Faults[k].Kind, i.c.servers
 	if kind == fault.Kill || kind == fault.Pause { // one that is killed stands still first: it answers nothing more
 		err = cluster.Strike(i.ctx, fault.Pause, servers)
 	}

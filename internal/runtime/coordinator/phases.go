@@ -109,8 +109,8 @@ func (c *coordinator) launch(ctx context.Context) error {
 	}
 	c.leader.Alive = func(worker int) context.Context { return c.at(worker).alive }
 	go c.listen(ctx)
-	if l := c.locks.cluster; l != nil {
-		l.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
+	if c.servers != nil {
+		c.servers.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
 	}
 	if c.several() {
 		if err := c.leader.Grant(c.grant); err != nil {
@@ -212,8 +212,8 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
 	}
-	if l := c.locks.cluster; l != nil {
-		a.Servers = l.Addresses()
+	if c.servers != nil {
+		a.Servers = c.servers.Addresses()
 	}
 	if b := c.shared.bucket; b != nil {
 		a.Resource = &control.Resource{Bucket: b.Name(), Broker: c.shared.broker}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/noderun"
@@ -141,7 +142,7 @@ func (c *coordinator) countable() bool {
 			return false
 		}
 	}
-	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name) && c.locks.Prepared == nil
+	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name) && c.job.Algorithm.Class != dme.Service
 }
 
 // spent reports whether all faults have struck, and those that end have ended.

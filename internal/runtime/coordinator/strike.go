@@ -129,7 +129,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	}
 	for _, id := range nodes {
 		if server, ok := c.serverOf(id); ok {
-			c.locks.cluster.Relieve(c.job.Faults[k].Kind, server)
+			c.servers.Relieve(c.job.Faults[k].Kind, server)
 			continue
 		}
 		w := c.workerOf(id)

@@ -99,9 +99,6 @@ type Job struct {
 // Guarantees returns what the job's network promises.
 func (j *Job) Guarantees() transport.Guarantees { return j.Network.Guarantees(j.NetOptions) }
 
-// Fencing reports whether nodes enter with fencing tokens.
-func (j *Job) Fencing() bool { return j.Algorithm.Fencing != nil && j.Algorithm.Fencing(j.Options) }
-
 // Links returns what is done to the links of the job's network.
 func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 

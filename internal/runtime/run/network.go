@@ -259,20 +259,17 @@ func (j *Job) checkOwnTime() error {
 	cannot := func(advice, why string, args ...any) error {
 		return &CannotRun{Why: fmt.Errorf("%s: %w", j.Algorithm.Name, fmt.Errorf(why, args...)), advice: advice}
 	}
-	longer := func() bool { // they are by a constant delay, and nothing else happens on them
-		links := j.Links()
-		constant := links.All.Delay.Shape == link.Constant
-		links.All.Delay = link.Delay{}
-		return constant && links.Idle()
-	}
-	switch service := j.Algorithm.Class == dme.Service; {
+	service, links := j.Algorithm.Class == dme.Service, j.Links()
+	longer := links.All.Delay.Shape == link.Constant // and nothing else happens on them
+	links.All.Delay = link.Delay{}
+	switch {
 	case foreign.Is(j.Algorithm.Name) && !j.Network.Real():
 		return cannot("choose --transport tcp, udp or nats", "nodes in other languages are processes that take their own time; "+
 			"%s has virtual time, which only nodes of this program can live in", j.Network.Name)
 	case service && j.Network.Name != "tcp":
 		return cannot("choose --transport tcp",
 			"the clients of a lock service have connections of their own, over TCP and in real time, not over %s", j.Network.Name)
-	case service && !longer():
+	case service && !(longer && links.Idle()):
 		return cannot("", "the connections of a lock service can be made longer, by delay=DURATION, and nothing else")
 	}
 	return nil

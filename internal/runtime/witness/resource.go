@@ -27,14 +27,14 @@ const (
 
 // value is what the bucket holds.
 type value struct {
-	Count  uint64              `json:"count"`  // what critical sections increment
-	Update record.Update       `json:"update"` // the latest
-	Lost   uint64              `json:"lost,omitempty"`
-	First  []record.LostUpdate `json:"first,omitempty"` // of those
+	Count   uint64              `json:"count"`   // what critical sections increment
+	Updates uint64              `json:"updates"` // that were written
+	Update  record.Update       `json:"update"`  // the latest
+	Lost    uint64              `json:"lost,omitempty"`
+	First   []record.LostUpdate `json:"first,omitempty"` // of those
 
 	Fencing uint64 `json:"fencing,omitempty"` // the largest token that was shown
 	Refused uint64 `json:"refused,omitempty"` // updates whose tokens were smaller
-	Notes   uint64 `json:"notes,omitempty"`   // writes by which nothing was updated
 }
 
 // Seen is what an entry has read.
@@ -42,9 +42,6 @@ type Seen struct {
 	Version uint64 // the fencing number
 	value   value
 }
-
-// updates returns how many updates there had been.
-func (s Seen) updates() uint64 { return s.Version - 1 - s.value.Notes }
 
 // Resource is a worker's access to the resource. Its methods may be called from several
 // goroutines, and wait at most for the patience that it was opened with.
@@ -107,19 +104,15 @@ func (r *Resource) reason(err error) error {
 // Read is what an entry begins with. It shows its fencing token, if it has one: from then
 // on updates with smaller ones are refused.
 func (r *Resource) Read(fencing uint64) (Seen, error) {
-	for {
-		seen, err := r.Look()
-		if err != nil || fencing <= seen.value.Fencing {
-			return seen, err
-		}
-		seen.value.Fencing = fencing
-		seen.value.Notes++
-		version, ok, err := r.update(seen.value, seen.Version)
-		if err != nil || ok {
-			seen.Version = version
-			return seen, err
-		}
+	seen, err := r.Look()
+	if err != nil {
+		return seen, err
 	}
+	return r.change(seen, func(v *value) bool {
+		larger := fencing > v.Fencing
+		v.Fencing = max(v.Fencing, fencing)
+		return larger
+	})
 }
 
 // Look reads what is there.
@@ -145,45 +138,49 @@ func (r *Resource) read(ctx context.Context) (seen Seen, err error) {
 // seen. An update of another one that is in the way is remembered as lost, unless that has
 // shown a larger fencing token: then this one is refused.
 func (r *Resource) Write(seen Seen, u record.Update) error {
-	for there := seen; ; {
-		now := there.value
-		if u.Fencing < now.Fencing && u.Fencing > 0 {
-			now.Refused++
-			now.Notes++
-		} else {
-			if there.updates() != seen.updates() {
-				now.Lost++
-				if len(now.First) < MostTold {
-					now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: now.Update, Other: u})
-				}
+	_, err := r.change(seen, func(v *value) bool {
+		if u.Fencing > 0 && u.Fencing < v.Fencing {
+			v.Refused++
+			return true
+		}
+		if v.Updates != seen.value.Updates {
+			v.Lost++
+			if len(v.First) < MostTold {
+				v.First = append(v.First, record.LostUpdate{Version: seen.Version, Update: v.Update, Other: u})
 			}
-			now.Count, now.Update = seen.value.Count+1, u
 		}
-		_, ok, err := r.update(now, there.Version)
-		if err != nil || ok {
-			return err
-		}
-		if there, err = r.Look(); err != nil {
-			return err
-		}
-	}
+		v.Updates++
+		v.Count, v.Update = seen.value.Count+1, u
+		return true
+	})
+	return err
 }
 
-// update writes the value if the version is still that one, and returns the new version.
-func (r *Resource) update(v value, version uint64) (now uint64, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
-	defer cancel()
-	b, err := json.Marshal(v)
-	if err == nil {
-		now, err = r.kv.Update(ctx, key, b, version)
+// change writes what f makes of the value that is there, as far as is known, and returns what there
+// is then. If another one was faster, f is asked again, of what that has written. f returns false if
+// nothing is to be written.
+func (r *Resource) change(there Seen, f func(*value) bool) (Seen, error) {
+	for {
+		v := there.value
+		if !f(&v) {
+			return there, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), r.patience)
+		b, err := json.Marshal(v)
+		if err == nil {
+			there.Version, err = r.kv.Update(ctx, key, b, there.Version)
+		}
+		cancel()
+		if err == nil {
+			return Seen{there.Version, v}, nil
+		}
+		if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return there, r.failed("written", err)
+		}
+		if there, err = r.Look(); err != nil {
+			return there, err
+		}
 	}
-	switch {
-	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
-		return 0, false, nil
-	case err != nil:
-		return 0, false, r.failed("written", err)
-	}
-	return now, true, nil
 }
 
 func (r *Resource) Close() {
@@ -254,7 +251,7 @@ func (k *Bucket) State(ctx context.Context) (*record.Resource, error) {
 	}
 	v := seen.value
 	return &record.Resource{
-		Kind: record.InNATS, Updates: seen.updates(), Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
+		Kind: record.InNATS, Updates: v.Updates, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
 	}, nil
 }
 

@@ -55,7 +55,7 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	n.proc = localprocess.New(group.Runner(id, w.page.Counters(id), w.page.Traffic(id)), env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
-	n.proc.Fences = w.job.Fencing()
+	n.proc.Fences = w.job.Algorithm.Fences(w.job.Options)
 	return n
 }
 

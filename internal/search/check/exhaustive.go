@@ -111,7 +111,7 @@ func (s *Search) visitReduced(ctx context.Context) (Report, error) {
 func (s *Search) beyondInvariants(ctx context.Context, x *exhaustive) (Report, error) {
 	report, err := x.outcome(ctx)
 	limited := x.halt.Load() && x.found == nil && ctx.Err() == nil
-	if !limited || len(s.model.Invariants) == 0 || s.model.Fenced() {
+	if !limited || len(s.model.Invariants) == 0 || s.model.Fenced {
 		return report, err
 	}
 	bare := *s

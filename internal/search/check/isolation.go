@@ -115,7 +115,7 @@ const sampled = 100
 func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 	o := *s
 	o.Schedules, o.Progress = sampled, nil
-	if bare, err := s.model.Unwatched(); err == nil && !s.model.Fenced() { // the states were all judged
+	if bare, err := s.model.Unwatched(); err == nil && !s.model.Fenced { // the states were all judged
 		o.model = bare
 	}
 	r := o.Random(ctx)

@@ -237,7 +237,7 @@ func (s *Search) Notes() []string {
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: a timer fires only after all messages that must have arrived by then")
-	note(s.model.Fenced(), "two nodes may be inside, if their fencing tokens differ: "+
+	note(s.model.Fenced, "two nodes may be inside, if their fencing tokens differ: "+
 		"a resource then refuses the late one, and no update is lost")
 	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, crash))
 	if s.Sites != nil {

@@ -185,10 +185,8 @@ func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Sear
 		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load(each)))
 	}
 	// Invariants read more than a reduced search preserves. One may stand in for mutual exclusion.
-	bare := each > 0
-	if opt, err := p.algorithm.Resolve(p.result.Set); err == nil && p.algorithm.Fencing != nil && p.algorithm.Fencing(opt) {
-		bare = false
-	}
+	opt, _ := p.algorithm.Resolve(p.result.Set) // New refuses what is wrong with it
+	bare := each > 0 && !p.algorithm.Fences(opt)
 	s, err := New(p.algorithm, Options{
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
 		Reduce: bare, WithoutInvariants: bare,

@@ -46,7 +46,10 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	crew := newCrew(&o)
 	var trials []*trial
 	for _, a := range o.Algorithms {
-		for _, with := range variants(a) {
+		for _, with := range []map[string]string{nil, withoutFencing} {
+			if opt, err := a.Resolve(with); with != nil && (a.Fencing == nil || err != nil || a.Fencing(opt)) {
+				continue
+			}
 			t := &trial{
 				crew: crew, algorithm: a, with: with, whyNot: make(map[string]string), searches: make(map[string]*survival.Search),
 			}
@@ -72,25 +75,14 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	return d, nil
 }
 
-// withoutFencing is how an algorithm does without tokens that can have them.
+// withoutFencing is how an algorithm that can have fencing tokens does without: it is tried, too.
 var withoutFencing = map[string]string{"fencing": "false"}
-
-// variants are the options with which an algorithm is tried: the defaults and, where it has
-// fencing tokens, without them.
-func variants(a *dme.Algorithm) []map[string]string {
-	all := []map[string]string{nil}
-	if opt, err := a.Resolve(withoutFencing); err == nil && a.Fencing != nil && !a.Fencing(opt) {
-		all = append(all, withoutFencing)
-	}
-	return all
-}
 
 type trial struct {
 	*crew
 	algorithm *dme.Algorithm
 	with      map[string]string // options that differ from the defaults
 	set       dme.Options       // all of them
-	fenced    bool              // nodes enter with fencing tokens
 	runs      []*ran
 	whyNot    map[string]string           // by kind of fault
 	searches  map[string]*survival.Search // several kinds of fault search the same
@@ -133,7 +125,7 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 	if c.WhyNot = o.whyNot[k.Name]; c.WhyNot != "" {
 		return c, nil
 	}
-	tally := tally{safe: survival.Yes, live: survival.Yes, updates: survival.Yes, fenced: o.fenced}
+	tally := tally{safe: survival.Yes, live: survival.Yes, updates: survival.Yes, fenced: a.Fences(o.set)}
 	var recovery, served, messages []float64
 	for _, x := range o.runs {
 		if x.kind.Name != k.Name || x.set != runs.Settings(o.with) {

@@ -98,7 +98,6 @@ func (o *trial) plan() error {
 	if o.set, err = o.algorithm.Resolve(o.with); err != nil {
 		return err
 	}
-	o.fenced = o.algorithm.Fencing != nil && o.algorithm.Fencing(o.set)
 	n, err := o.admitted(o.Nodes)
 	if err != nil {
 		return err
