@@ -58,7 +58,7 @@ func Algorithm() *dme.Algorithm {
 			// Without tokens the algorithm is not safe: false is not among what is tried everywhere.
 			{
 				Name: optFencing, Default: "true", Words: []string{"true"}, Forms: []string{"false"}, Valid: validFencing,
-				Help: "whether a node enters with a fencing token, by which a resource can refuse what it writes after its lease",
+				Help: "whether the resource is shown the fencing token of each entry, by which it can refuse what is written after a lease",
 			},
 		},
 		Survives:    func(s dme.Setting, down []dme.NodeID) bool { return 2*(s.Nodes-len(down)) > s.Nodes },
@@ -104,7 +104,7 @@ func prepare(c dme.Config) (dme.System, error) {
 		return nil, err
 	}
 	arbiters := lease + time.Duration(float64(drift)/1e6*float64(lease))
-	return &system{terms{lease / 2, arbiters, fenced(c.Options)}, slices.Collect(dme.Others(c.Nodes, dme.None))}, nil
+	return &system{terms{lease / 2, arbiters}, slices.Collect(dme.Others(c.Nodes, dme.None))}, nil
 }
 
 // Node returns node id, idle and free.

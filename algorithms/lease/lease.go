@@ -50,9 +50,9 @@
 // from when it receives that, for longer by the option drift, the largest relative difference
 // between the rates of two clocks. So the lease that an arbiter counts ends later, provided that
 // the node is not stopped: a node that stands still for longer than its lease is still inside when
-// another one enters. No lease prevents that. With fencing=false nodes enter without their tokens, no
-// resource can refuse the late one, and an update is lost; searches find that, for they assume
-// nothing about the time that a node spends inside.
+// another one enters. No lease prevents that. With fencing=false nobody shows tokens, no resource can
+// refuse the late one, and an update is lost; searches find that, for they assume nothing about the
+// time that a node spends inside.
 //
 // That requests are served takes messages that arrive within the bound B: a GRANT, and what it
 // takes to be confirmed, has to come before the lease ends.
@@ -118,9 +118,8 @@ type node struct {
 
 // terms are what the options say.
 type terms struct {
-	half    time.Duration // of a lease, as a requester counts it
-	lease   time.Duration // as an arbiter counts it
-	fencing bool          // it enters with a token
+	half  time.Duration // of a lease, as a requester counts it
+	lease time.Duration // as an arbiter counts it
 }
 
 func (n *node) majority() int { return len(n.Members)/2 + 1 }
@@ -272,11 +271,7 @@ func (n *node) receiveConfirmed(from dme.NodeID, token uint64, out *dme.Outbox) 
 	}
 	n.phase = inside
 	out.SetTimer(timerAnswers, n.half)
-	if n.fencing {
-		out.Enter(dme.Stamp{Clock: n.token, Node: n.ID})
-	} else {
-		out.Enter(dme.Stamp{})
-	}
+	out.Enter(dme.Stamp{Clock: n.token, Node: n.ID})
 }
 
 // receiveExpired is step 9.

@@ -27,14 +27,9 @@ const (
 
 // value is what the bucket holds.
 type value struct {
-	Count   uint64              `json:"count"`   // what critical sections increment
-	Updates uint64              `json:"updates"` // that were written
-	Update  record.Update       `json:"update"`  // the latest
-	Lost    uint64              `json:"lost,omitempty"`
-	First   []record.LostUpdate `json:"first,omitempty"` // of those
-
-	Fencing uint64 `json:"fencing,omitempty"` // the largest token that was shown
-	Refused uint64 `json:"refused,omitempty"` // updates whose tokens were smaller
+	record.Resource
+	Update  record.Update // the latest
+	Fencing uint64        // the largest token that was shown
 }
 
 // Seen is what an entry has read.
@@ -231,7 +226,7 @@ func (k *Bucket) create(ctx context.Context) (err error) {
 		return fmt.Errorf("the bucket of the shared resource cannot be made: %w; "+
 			"has the account memory for a stream, and may these credentials use $JS.API.> and $KV.>?", err)
 	}
-	initial, err := json.Marshal(value{})
+	initial, err := json.Marshal(value{Resource: record.Resource{Kind: record.InNATS}})
 	if err == nil {
 		_, err = k.kv.Create(ctx, key, initial)
 	}
@@ -249,10 +244,7 @@ func (k *Bucket) State(ctx context.Context) (*record.Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := seen.value
-	return &record.Resource{
-		Kind: record.InNATS, Updates: v.Updates, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused,
-	}, nil
+	return &seen.value.Resource, nil
 }
 
 // Remove removes the bucket and disconnects.
