@@ -115,6 +115,33 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// A run that was finished before its turn stays when the sweep is interrupted.
+func TestFinishedStay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var b bench
+	opt := options(t, &b)
+	opt.Run = func(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
+		if job.Spec.Nodes == 3 && job.Spec.Seed == 1 {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		time.AfterFunc(time.Millisecond, cancel) // the others may be finished then, or not
+		return resultOf(job, runs.OK), nil
+	}
+	pair := strings.Replace(strings.Replace(mixed, "[sim, tcp]", "[sim]", 1), "[ricart-agrawala, {name: maekawa, set: {quorum: grid}}]", "[ricart-agrawala]", 1)
+	s, err := Sweep(ctx, parse(t, pair), opt)
+	if err != nil || !s.Interrupted || s.Ran == 0 || s.Counts[runs.OK] != s.Ran || len(lines(t, s)) != 1+s.Ran {
+		t.Errorf("%+v, %v, %d lines", s, err, len(lines(t, s)))
+	}
+	opt.Run = b.run
+	kept := s.Ran
+	if s = sweep(t, pair, opt); s.Found != kept || s.Counts[runs.OK] != 9 {
+		t.Errorf("%+v of which %d were kept", s, kept)
+	}
+}
+
 // Where nobody is left to carry out simulations, the sweep ends, keeps what comes before,
 // and goes on from there. So it does when it is interrupted.
 func TestElsewhereEnds(t *testing.T) {
@@ -139,7 +166,7 @@ func TestElsewhereEnds(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
-		if s.Seed == 2 {
+		if s.Seed > 1 {
 			cancel()
 			<-ctx.Done()
 			return nil, ctx.Err()

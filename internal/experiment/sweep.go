@@ -238,7 +238,7 @@ func carryOut(ctx context.Context, plan *Plan, store *runs.Store, todo []Cell, s
 	defer cancel()
 	var next func(context.Context) (*runs.Result, error)
 	for i, c := range todo {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && next == nil {
 			s.Interrupted = true
 			return nil
 		}
@@ -260,7 +260,7 @@ func carryOut(ctx context.Context, plan *Plan, store *runs.Store, todo []Cell, s
 			return err
 		case r == nil:
 			s.Interrupted = true
-			return nil
+			continue // a later one may have been finished before
 		}
 		s.Ran++
 		s.count(c, r)
@@ -424,7 +424,12 @@ func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Cont
 		if i == len(todo) || !o.early(todo[i].Spec) {
 			return nil
 		}
-		return func() (*runs.Result, error) { return simulate(todo[i]) }
+		return func() (*runs.Result, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return simulate(todo[i])
+		}
 	})
 }
 
