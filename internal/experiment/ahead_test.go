@@ -130,14 +130,14 @@ func TestFinishedStay(t *testing.T) {
 		time.AfterFunc(time.Millisecond, cancel) // the others may be finished then, or not
 		return resultOf(job, runs.OK), nil
 	}
-	pair := strings.Replace(strings.Replace(mixed, "[sim, tcp]", "[sim]", 1), "[ricart-agrawala, {name: maekawa, set: {quorum: grid}}]", "[ricart-agrawala]", 1)
-	s, err := Sweep(ctx, parse(t, pair), opt)
+	nine := strings.NewReplacer("[sim, tcp]", "[sim]", ", {name: maekawa, set: {quorum: grid}}", "").Replace(mixed)
+	s, err := Sweep(ctx, parse(t, nine), opt)
 	if err != nil || !s.Interrupted || s.Ran == 0 || s.Counts[runs.OK] != s.Ran || len(lines(t, s)) != 1+s.Ran {
 		t.Errorf("%+v, %v, %d lines", s, err, len(lines(t, s)))
 	}
 	opt.Run = b.run
 	kept := s.Ran
-	if s = sweep(t, pair, opt); s.Found != kept || s.Counts[runs.OK] != 9 {
+	if s = sweep(t, nine, opt); s.Found != kept || s.Counts[runs.OK] != 9 {
 		t.Errorf("%+v of which %d were kept", s, kept)
 	}
 }
