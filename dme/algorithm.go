@@ -73,7 +73,7 @@ type Algorithm struct {
 	// nodes are Restarters without it serves all once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
-	// Fencing reports whether the stamps with which nodes enter are fencing tokens: the Clock
+	// Fencing reports whether the stamps with which nodes enter serve as fencing tokens: the Clock
 	// of each is larger than those of all entries that were granted before. A resource can
 	// then refuse what comes late from a node that has lost its permission. nil: they are not.
 	Fencing func(Options) bool
@@ -146,7 +146,7 @@ func (a *Algorithm) KindName(k Kind) string {
 	return fmt.Sprintf("kind %d", k)
 }
 
-// Fences reports whether nodes enter with fencing tokens: see [Algorithm.Fencing].
+// Fences is [Algorithm.Fencing], false without.
 func (a *Algorithm) Fences(o Options) bool { return a.Fencing != nil && a.Fencing(o) }
 
 // Config is what a system is prepared from.
