@@ -104,7 +104,8 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 	size := min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart)
 	var mu sync.Mutex
 	var done uint64
-	next := platform.Ahead(4*max(4, cores), func(i int) func() (check.Part, error) {
+	ahead := 4 * max(4, cores)
+	next := platform.Ahead(ahead, ahead, func(i int) func() (check.Part, error) {
 		part := workqueue.SearchOf(algorithm, s.Options, w.files.all())
 		part.First, part.Count = i*size, min(size, s.Schedules-i*size)
 		if part.Count < 1 {

@@ -87,6 +87,11 @@ func TestSideBySide(t *testing.T) {
 	many := mixed + "workloads: [saturate, {name: saturate, label: long, requests: 1048577}]\n"
 	var b bench
 	want := stored(t, sweep(t, many, options(t, &b)))
+	for k, c := range expand(t, many).Cells { // what waits for its turn is not begun before others
+		if is := b.jobs[k].Spec; is.Seed != c.Spec.Seed || is.Nodes != c.Spec.Nodes || is.Algorithm != c.Spec.Algorithm {
+			t.Errorf("run %d is of %s on %d nodes, seed %d; want %s", k, is.Algorithm, is.Nodes, is.Seed, c)
+		}
+	}
 
 	runtime.GOMAXPROCS(2)
 	var going, most atomic.Int64

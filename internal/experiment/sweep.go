@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"dmebench/internal/experiment/live"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/fileio"
@@ -399,12 +397,7 @@ func (o Options) early(s runs.Spec) bool {
 // ahead returns what carries out the cells from the first on, the next ones before it is their
 // turn, up to a run that others would disturb.
 func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Context) (*runs.Result, error)) {
-	cores := semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
-	simulate := func(c Cell) (*runs.Result, error) {
-		if err := cores.Acquire(ctx, 1); err != nil {
-			return nil, err
-		}
-		defer cores.Release(1)
+	atOnce, simulate := runtime.GOMAXPROCS(0), func(c Cell) (*runs.Result, error) {
 		job, err := c.resolve(ctx, o)
 		if err != nil {
 			return nil, err
@@ -412,7 +405,7 @@ func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Cont
 		return carryOutOne(ctx, o.Run, job, nil), ctx.Err()
 	}
 	if o.Elsewhere != nil {
-		simulate = func(c Cell) (*runs.Result, error) {
+		atOnce, simulate = most, func(c Cell) (*runs.Result, error) {
 			r, err := o.Elsewhere(ctx, c.Spec)
 			if err != nil {
 				err = refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
@@ -420,7 +413,7 @@ func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Cont
 			return r, err
 		}
 	}
-	return platform.Ahead(most, func(i int) func() (*runs.Result, error) {
+	return platform.Ahead(most, atOnce, func(i int) func() (*runs.Result, error) {
 		if i == len(todo) || !o.early(todo[i].Spec) {
 			return nil
 		}

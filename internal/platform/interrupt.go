@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -45,30 +46,36 @@ func Await(ctx context.Context, f func() error) error {
 }
 
 // Ahead returns a function that returns the next result, in order. Pieces of work begin ahead of
-// being asked for: up to most are under way. piece returns the i-th, nil if there is none that
-// could begin. After the end of its ctx next does not wait.
-func Ahead[T any](most int, piece func(i int) func() (T, error)) (next func(ctx context.Context) (T, error)) {
+// being asked for, in order, too: atOnce at a time, and up to most before the first of them was asked
+// for. piece returns the i-th, nil if there is none that could begin. After the end of its ctx next
+// does not wait.
+func Ahead[T any](most, atOnce int, piece func(i int) func() (T, error)) (next func(ctx context.Context) (T, error)) {
 	type outcome struct {
 		value T
 		err   error
 	}
-	begun := 0
+	begun, waiting, slots := 0, make(chan func(), most), make(chan struct{}, atOnce)
 	var results []chan outcome
 	return func(ctx context.Context) (none T, err error) {
-		for len(results) < most {
+		for len(results) < most && ctx.Err() == nil {
 			work := piece(begun)
 			if work == nil {
 				break
 			}
 			done := make(chan outcome, 1)
-			go func() {
+			waiting <- func() {
 				value, err := work()
 				done <- outcome{value, err}
+			}
+			go func() {
+				slots <- struct{}{}
+				(<-waiting)() // the first that has not begun, whichever that is
+				<-slots
 			}()
 			results, begun = append(results, done), begun+1
 		}
 		if len(results) == 0 {
-			return none, errors.New("there is no more work")
+			return none, cmp.Or(ctx.Err(), errors.New("there is no more work"))
 		}
 		done := results[0]
 		results = results[1:]
