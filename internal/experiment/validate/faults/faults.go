@@ -46,7 +46,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	crew := newCrew(&o)
 	var trials []*trial
 	for _, a := range o.Algorithms {
-		for _, with := range []map[string]string{nil, withoutFencing} {
+		for _, with := range []map[string]string{nil, {"fencing": "false"}} { // those that have tokens are tried without, too
 			if opt, err := a.Resolve(with); with != nil && (a.Fencing == nil || err != nil || a.Fencing(opt)) {
 				continue
 			}
@@ -74,9 +74,6 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	}
 	return d, nil
 }
-
-// withoutFencing is how an algorithm that can have fencing tokens does without: it is tried, too.
-var withoutFencing = map[string]string{"fencing": "false"}
 
 type trial struct {
 	*crew
@@ -125,7 +122,7 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 	if c.WhyNot = o.whyNot[k.Name]; c.WhyNot != "" {
 		return c, nil
 	}
-	tally := tally{safe: survival.Yes, live: survival.Yes, updates: survival.Yes, fenced: a.Fences(o.set)}
+	tally := tally{safe: survival.Yes, live: survival.Yes, updates: survival.Yes}
 	var recovery, served, messages []float64
 	for _, x := range o.runs {
 		if x.kind.Name != k.Name || x.set != runs.Settings(o.with) {
@@ -152,7 +149,7 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 			c.Search = absence(c.Search)
 		}
 	}
-	tally.conclude(c)
+	tally.conclude(c, a.Fences(o.set))
 	if c.Safe == survival.Yes && bounded && !k.unbounded {
 		c.Only = append(c.Only, "messages arrive within the bound on delays")
 	}
@@ -209,7 +206,6 @@ func claimed(a *dme.Algorithm, quantity string) bool {
 
 type tally struct {
 	safe, live, updates survival.Answer
-	fenced              bool
 	resource            bool // runs have one, so that updates are checked
 }
 
@@ -254,7 +250,7 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 }
 
 // conclude judges runs and search together. If no fault struck, nothing was tested.
-func (t *tally) conclude(c *survival.Cell) {
+func (t *tally) conclude(c *survival.Cell, fenced bool) {
 	if c.Struck == 0 {
 		t.safe, t.live = and(t.safe, survival.Unknown), and(t.live, survival.Unknown)
 	}
@@ -265,11 +261,11 @@ func (t *tally) conclude(c *survival.Cell) {
 	if t.resource { // without tokens an update is kept if no other node is inside
 		c.Updates, _ = decide(s, t.updates, s.Safe)
 	}
-	if t.fenced { // the search lets two nodes in, and says whether their tokens differ
-		c.Safe, c.SafeBy = decide(s, t.safe, survival.Unknown)
-	} else {
-		c.Safe, c.SafeBy = decide(s, t.safe, s.Safe)
+	apart := s.Safe
+	if fenced { // the search lets two nodes in, and says whether their tokens differ
+		apart = survival.Unknown
 	}
+	c.Safe, c.SafeBy = decide(s, t.safe, apart)
 	c.Live, c.LiveBy = decide(s, t.live, s.Live)
 }
 
