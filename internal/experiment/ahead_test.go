@@ -84,7 +84,7 @@ func TestElsewhere(t *testing.T) {
 // each began when the one before is over; what is large, or over a real network, goes on alone.
 func TestSideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	many := mixed + "workloads: [saturate, {name: saturate, label: long, requests: 1048577}]\n"
+	many := mixed + "workloads: [saturate, {name: saturate, label: long, requests: 1048577}, {name: saturate, label: hour, duration: 1h}]\n"
 	var b bench
 	want := stored(t, sweep(t, many, options(t, &b)))
 	for k, c := range expand(t, many).Cells { // what waits for its turn is not begun before others
@@ -109,13 +109,13 @@ func TestSideBySide(t *testing.T) {
 				t.Errorf("%s on %d nodes goes on alone", job.Spec.Algorithm, job.Spec.Nodes)
 			}
 		} else if now > 1 {
-			t.Errorf("%s on %d nodes over %s, %d requests, goes on beside another", job.Spec.Algorithm, job.Spec.Nodes, job.Spec.Transport,
-				job.Spec.Requests)
+			t.Errorf("%s on %d nodes over %s, %d requests, %v, goes on beside another",
+				job.Spec.Algorithm, job.Spec.Nodes, job.Spec.Transport, job.Spec.Requests, job.Spec.Duration)
 		}
 		return resultOf(job, runs.OK), nil
 	}
 	s := sweep(t, many, opt)
-	if got := stored(t, s); got != want || s.Ran != 72 || most.Load() != 2 {
+	if got := stored(t, s); got != want || s.Ran != 108 || most.Load() != 2 {
 		t.Errorf("%d runs, %d at once; stored\n%s\nwant\n%s", s.Ran, most.Load(), got, want)
 	}
 }

@@ -381,7 +381,8 @@ type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 // SideBySide reports whether a run may go on beside others on one host: a simulation does not notice
 // them, and one of this size needs little memory.
 func SideBySide(s runs.Spec) bool {
-	return s.Transport == runs.Sim && s.Nodes <= 1024 && s.Requests <= 1<<20
+	long := s.Requests > 1<<20 || s.Requests == 0 && s.Duration.Std() > time.Minute
+	return s.Transport == runs.Sim && s.Nodes <= 1024 && !long
 }
 
 // most is how many simulations are begun before the first of them is finished. It bounds the
