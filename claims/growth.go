@@ -17,6 +17,7 @@ const (
 	leastSizes = 5  // different sizes
 	leastRange = 10 // largest over smallest
 	better     = 2  // difference of AICc from which on another growth is better
+	refuting   = 10 // from which on it refutes an O(…): Burnham and Anderson 2002, section 2.6
 )
 
 // Series is what was measured under one condition at several sizes: one value
@@ -157,6 +158,9 @@ func (f *Fit) judge(claimed claim.Growth, s *Series, own stats.Fit, ranking []st
 		switch {
 		case beaten && faster(best.Growth):
 			f.How = fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
+			if behind <= refuting {
+				return Open
+			}
 			return Differs
 		case beaten:
 			f.How = fmt.Sprintf("no faster: %s fits better", best.Growth.Name)

@@ -118,7 +118,9 @@ func TestEdgesOfAGrowth(t *testing.T) {
 		{"an order that nothing beats", order, 7, 1, 700, 0, false, 7, Agrees, 0},
 		{"an order beaten by a slower one", order, 7, 1, 700, 9, false, 7, Agrees, 0},
 		{"an order hardly beaten by a faster one", order, 7, 1, 700, 1.99, true, 7, Agrees, 0},
-		{"an order beaten by a faster one", order, 7, 1, 700, 2.01, true, 7, Differs, 0},
+		{"an order beaten by a faster one, but not refuted", order, 7, 1, 700, 2.01, true, 7, Open, 0},
+		{"an order just not refuted by a faster one", order, 7, 1, 700, 9.99, true, 7, Open, 0},
+		{"an order refuted by a faster one", order, 7, 1, 700, 10.01, true, 7, Differs, 0},
 	} {
 		own := fitted(x.c, x.c-x.half, x.c+x.half)
 		own.Delta = x.behind

@@ -97,7 +97,7 @@ func validationAnswer(d *claims.Document) string {
 	}
 	text := "Every exact claim that was judged holds, but for those known to be false."
 	if c.Fails+c.Partly > 0 {
-		text += fmt.Sprintf(" Of the bounds, means and growths %d hold only in part, and %d do not hold.", c.Partly, c.Fails)
+		text += fmt.Sprintf(" Bounds, means and growths that hold only in part: %d; that do not hold: %d.", c.Partly, c.Fails)
 	}
 	return text
 }

@@ -109,8 +109,8 @@ func TestValidationGround(t *testing.T) {
 		{claim.Exact, claims.Holds, page.Sound, "Every exact claim that was judged holds"},
 		{claim.Exact, claims.KnownFalse, page.Sound, "but for those known to be false"},
 		{claim.Exact, claims.NotRun, page.Sound, "1 not run"},
-		{claim.Mean, claims.Partly, page.Sound, "1 hold only in part, and 0 do not hold"},
-		{claim.Mean, claims.Fails, page.Look, "and 1 do not hold"},
+		{claim.Mean, claims.Partly, page.Sound, "hold only in part: 1; that do not hold: 0"},
+		{claim.Mean, claims.Fails, page.Look, "that do not hold: 1"},
 		{claim.Exact, claims.Partly, page.Unsound, "1 exact claim not known to be false did not hold in every run"},
 		{claim.Exact, claims.Fails, page.Unsound, "1 exact claim not known to be false did not hold in every run"},
 	} {
