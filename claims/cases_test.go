@@ -104,7 +104,7 @@ func (c *testCase) line(what, rest string) {
 	case "loads":
 		var s runs.Spec
 		testkit.Set(c.t, &s, "", rest)
-		of := Of(s, true)
+		of := Of(s, true, true)
 		c.say("%q isolated=%v equal=%v", of.Loads, of.Isolated(), of.EqualDelays)
 	case "mean", "bound":
 		c.estimate(what, words)

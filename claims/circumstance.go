@@ -20,19 +20,21 @@ import (
 type Circumstance struct {
 	Loads       []claim.Load
 	Ordered     bool // links keep the order of messages
+	Broadcasts  bool // one transmission reaches all nodes
 	EqualDelays bool // every message takes the same time, as far as the options of the run decide
 }
 
-// Of returns the circumstance of a run; ordered says whether its network keeps
-// the order of messages.
-func Of(s runs.Spec, ordered bool) Circumstance {
-	return Circumstance{Loads: loads(s), Ordered: ordered, EqualDelays: equalDelays(s.Set)}
+// Of returns the circumstance of a run; ordered says whether its network keeps the order of
+// messages, and broadcasts whether one transmission reaches all nodes there.
+func Of(s runs.Spec, ordered, broadcasts bool) Circumstance {
+	return Circumstance{Loads: loads(s), Ordered: ordered, Broadcasts: broadcasts, EqualDelays: equalDelays(s.Set)}
 }
 
 // Covers reports whether a claim speaks of runs under the circumstance, as far
-// as its prediction does not say otherwise.
+// as its prediction does not say otherwise. Transmissions are counted on media that broadcast.
 func (c Circumstance) Covers(k claim.Claim) bool {
-	return slices.Contains(c.Loads, k.Load) && (c.Ordered || !k.FIFO) && (c.EqualDelays || !k.EqualDelays)
+	return slices.Contains(c.Loads, k.Load) && (c.Ordered || !k.FIFO) && (c.EqualDelays || !k.EqualDelays) &&
+		(c.Broadcasts || k.Quantity != claim.TransmissionsPerCS)
 }
 
 // Isolated reports whether there is one request at a time.

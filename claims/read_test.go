@@ -140,7 +140,7 @@ func TestUnfair(t *testing.T) {
 		r := &runs.Result{Spec: spec, Entries: 91, T: &delay, CS: &delay}
 		r.Fairness.MaxBypass, r.Fairness.Jain = c.bypass, &c.jain
 		r.Work.EntriesByNode = []uint64{10, 70, 5, 3, 3}
-		got := Of(spec, c.ordered).Unfair(c.claims, dme.Setting{Nodes: 5}, r)
+		got := Of(spec, c.ordered, false).Unfair(c.claims, dme.Setting{Nodes: 5}, r)
 		if text := strings.Join(got, "\n"); !strings.Contains(text, c.want) || (c.want == "") != (len(got) == 0) {
 			t.Errorf("%s: %q, want %q", c.name, text, c.want)
 		}
@@ -212,6 +212,29 @@ func TestEverywhere(t *testing.T) {
 	}
 }
 
+// A claim is about runs under what it names, and transmissions about media that broadcast.
+func TestCovers(t *testing.T) {
+	spec := runs.Spec{Workload: "saturate", Set: map[string]string{"jitter": "1ms"}} // whose delays differ
+	per := func(q claim.Quantity, l claim.Load) claim.Claim { return claim.Claim{Quantity: q, Load: l} }
+	plain, sent := per(claim.MessagesPerCS, claim.AnyLoad), per(claim.TransmissionsPerCS, claim.AnyLoad)
+	fifo, equal := plain.OnFIFO(), plain.OnEqualDelays()
+	for _, x := range []struct {
+		says                string
+		c                   claim.Claim
+		ordered, broadcasts bool
+		want                bool
+	}{
+		{"any run", plain, false, false, true}, {"another load", per(claim.MessagesPerCS, claim.Light), true, true, false},
+		{"ordered links", fifo, true, false, true}, {"ordered links, and others", fifo, false, true, false},
+		{"equal delays, and others", equal, true, true, false},
+		{"a medium", sent, false, true, true}, {"a medium, and links", sent, true, false, false},
+	} {
+		if got := Of(spec, x.ordered, x.broadcasts).Covers(x.c); got != x.want {
+			t.Errorf("%s: %v", x.says, got)
+		}
+	}
+}
+
 func TestSharpestClaimsFirst(t *testing.T) {
 	says := func(formula string, kind claim.Kind, knownFalse string) claim.Claim {
 		return claim.Claim{Quantity: claim.MessagesPerCS, Load: claim.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
@@ -225,7 +248,7 @@ func TestSharpestClaimsFirst(t *testing.T) {
 		{Quantity: claim.MessagesPerCS, Load: claim.Burst},
 	}
 	var order []string
-	for _, c := range Of(runs.Spec{Workload: "serial"}, true).About(claim.MessagesPerCS, all) {
+	for _, c := range Of(runs.Spec{Workload: "serial"}, true, false).About(claim.MessagesPerCS, all) {
 		order = append(order, c.Formula)
 	}
 	if want := []string{"exact", "exact too", "mean", "like", "upper", "worst", "lower", "false"}; !slices.Equal(order, want) {

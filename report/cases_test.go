@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/testkit"
@@ -241,8 +242,8 @@ func (m *making) grown(expression string, noise float64, sizes []string) {
 }
 
 func (m *making) predict() {
-	m.in.Setting = func(s runs.Spec) (setting dme.Setting, keepsOrder, ok bool) {
-		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, !m.disordered, true
+	m.in.Setting = func(s runs.Spec) (setting dme.Setting, c claims.Circumstance, ok bool) {
+		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, claims.Of(s, !m.disordered, true), true
 	}
 }
 

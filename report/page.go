@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
@@ -34,10 +35,10 @@ type Input struct {
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) claim.List
 
-	// Setting prepares the system that a claim's prediction is evaluated on, and reports whether
-	// its links keep order, as some claims need; ok is false if there is no such system. It may be
-	// nil: then there are no predictions, and all links keep order.
-	Setting func(spec runs.Spec) (setting dme.Setting, keepsOrder, ok bool)
+	// Setting prepares the system that a claim's prediction is evaluated on, and says to what claims
+	// its runs belong; ok is false if there is no such system. It may be nil: then there are no
+	// predictions, and all links keep order and broadcast.
+	Setting func(spec runs.Spec) (setting dme.Setting, c claims.Circumstance, ok bool)
 
 	// Picture draws the wait-for graph of a run that has stalled, as an SVG; nil if that is not
 	// known. It may be nil: then nothing is drawn.

@@ -19,12 +19,13 @@ import (
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
 	in    Input
-	known map[string]prepared // preparing a system may be dear
+	known map[string]prepared // preparing a system may be expensive
 }
 
 type prepared struct {
-	setting        dme.Setting
-	keepsOrder, ok bool
+	setting      dme.Setting
+	circumstance claims.Circumstance
+	ok           bool
 }
 
 func newTheory(in Input) *theory { return &theory{in, make(map[string]prepared)} }
@@ -32,12 +33,12 @@ func newTheory(in Input) *theory { return &theory{in, make(map[string]prepared)}
 // prepare returns the system of a run.
 func (t *theory) prepare(s runs.Spec) prepared {
 	if t.in.Setting == nil {
-		return prepared{keepsOrder: true}
+		return prepared{circumstance: claims.Of(s, true, true)}
 	}
 	key := fmt.Sprintf("%+v", s)
 	p, known := t.known[key]
 	if !known {
-		p.setting, p.keepsOrder, p.ok = t.in.Setting(s)
+		p.setting, p.circumstance, p.ok = t.in.Setting(s)
 		t.known[key] = p
 	}
 	return p
@@ -49,11 +50,7 @@ func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
 	if t.in.Claims == nil {
 		return nil
 	}
-	return t.circumstance(s).About(q, t.in.Claims(s.Algorithm))
-}
-
-func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
-	return claims.Of(s, t.prepare(s).keepsOrder)
+	return t.prepare(s).circumstance.About(q, t.in.Claims(s.Algorithm))
 }
 
 // speakingOf returns those that give a number.
@@ -73,7 +70,7 @@ func (t *theory) predict(c claim.Claim, s runs.Spec) (float64, bool) {
 // predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
 // which times depend, are those that were measured there; times are in nanoseconds.
 func (t *theory) predictCell(k claim.Claim, c *cell) (float64, bool) {
-	if !t.circumstance(c.First.Result.Spec).Covers(k) {
+	if !t.prepare(c.First.Result.Spec).circumstance.Covers(k) {
 		return 0, false
 	}
 	if !timed(k.Quantity) {

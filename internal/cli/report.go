@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
@@ -168,12 +169,12 @@ func (p *program) reportInput(results *runs.Set) report.Input {
 			}
 			return claim.Of(a)
 		},
-		Setting: func(spec runs.Spec) (setting dme.Setting, keepsOrder, ok bool) {
+		Setting: func(spec runs.Spec) (setting dme.Setting, c claims.Circumstance, ok bool) {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			if err != nil {
-				return setting, false, false
+				return setting, c, false
 			}
-			return job.Setting(), job.Guarantees().FIFO, true
+			return job.Setting(), job.Circumstance(), true
 		},
 		Picture: stall.Picture,
 	}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/dme/claim"
+	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -101,10 +103,13 @@ func conditions(network string) []condition {
 			{name: "burst", workload: "burst", plain: true, perNode: 10},
 		}
 	}
+	n, _ := run.LookupNetwork(network) // which is known to be there
 	for i := range all {
 		c := &all[i]
 		c.network = network
-		c.Circumstance = claims.Of(c.spec("", nil, 8), c.set["fifo"] != "false")
+		options, _ := dme.ResolveOptions(n.Options, c.set) // the others are the workload's
+		g := n.Guarantees(options)
+		c.Circumstance = claims.Of(c.spec("", nil, 8), g.FIFO, g.Broadcast)
 	}
 	return all
 }

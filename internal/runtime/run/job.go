@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/runs"
@@ -98,6 +99,12 @@ type Job struct {
 
 // Guarantees returns what the job's network promises.
 func (j *Job) Guarantees() transport.Guarantees { return j.Network.Guarantees(j.NetOptions) }
+
+// Circumstance is that to which claims about the job may be restricted.
+func (j *Job) Circumstance() claims.Circumstance {
+	g := j.Guarantees()
+	return claims.Of(j.Spec, g.FIFO, g.Broadcast)
+}
 
 // Links returns what is done to the links of the job's network.
 func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }

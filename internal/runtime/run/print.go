@@ -13,7 +13,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
@@ -77,7 +76,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
 	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
-	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(claim.Of(job.Algorithm), setting, r)
+	alarms := job.Circumstance().Unfair(claim.Of(job.Algorithm), setting, r)
 	list("", alarms)
 	undecided := ""
 	if r.Safety.Undecided > 0 {
