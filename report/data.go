@@ -281,7 +281,7 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 			}
 			// Times and rates scatter: whether they are what is predicted, validation says.
 			if q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS {
-				shown.Verdict = agrees(k, x, c.values(q.metric))
+				shown.Verdict = agrees(k, c.First.Result.Spec.Workload, x, c.values(q.metric))
 			}
 			all = append(all, shown)
 		}
