@@ -118,9 +118,9 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	w.when(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
 	jumps(&w, o.Clocks)
-	if job.Network.Real() {
-		pinned(&w, "response time", r.ResponseTime)
-		pinned(&w, "synchronization delay", r.SyncDelay)
+	if links := job.Links(); job.Network.Real() && links.Idle() && !job.Needs.BoundedDelay {
+		pinned(&w, "response time", r.ResponseTime, r.T, r.CS)
+		pinned(&w, "synchronization delay", r.SyncDelay, r.T)
 	}
 	oversubscribed(&w, o)
 	if r.SyncDelayOverT != nil {
@@ -185,15 +185,21 @@ func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
 	}
 }
 
-// pinned warns where a median lies at a timer of the operating system: delayed
-// acknowledgements (40 ms), retransmission (200 ms), and half of it.
-func pinned(w *remarks, what string, q *runs.Quantiles) {
+// pinned warns where a median lies at a timer of the operating system: delayed acknowledgements (40
+// ms), retransmission (200 ms), and half of it. What it has in it, means of ns, may add up to the same.
+func pinned(w *remarks, what string, q *runs.Quantiles, in ...*float64) {
 	if q == nil {
 		return
 	}
+	largest := 0.0
+	for _, mean := range in {
+		if mean != nil {
+			largest = max(largest, *mean)
+		}
+	}
 	for _, timer := range []time.Duration{40 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
 		off := math.Abs(float64(q.P50) - float64(timer))
-		w.when(off <= 0.02*float64(timer),
+		w.when(off <= 0.02*float64(timer) && largest < 0.1*float64(timer),
 			"the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
 			what, time.Duration(q.P50), timer)
 	}
