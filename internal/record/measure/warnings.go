@@ -83,7 +83,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	lost := tellLost(r.Safety.Resource)
 	w.when(lost != "", "%s", lost)
 	w.when(part.throughput() == nil,
-		"the steady part has %d entries in %v: too few for a throughput; ask for more requests or less warm-up",
+		"too few entries in the steady part for a throughput: %d in %v; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
 	w.when(!part.settled,
 		"the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",

@@ -82,7 +82,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	if r.Safety.Undecided > 0 {
 		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
 	}
-	line("safety", "%d violations in %d entries%s (%s)", r.Safety.Violations, r.Safety.Checked, undecided, r.Safety.Method)
+	line("safety", "%s in %d entries%s (%s)", units.Counted(int(r.Safety.Violations), "violation"), r.Safety.Checked, undecided, r.Safety.Method)
 	if s := r.Safety.Resource; s != nil {
 		refused := ""
 		if s.Refused > 0 {
@@ -241,7 +241,7 @@ func describeFault(f *runs.Fault, known crossing) string {
 		parts = append(parts, fmt.Sprintf("of the %d that waited, some never served", f.Waiting))
 	}
 	if f.Lost > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests lost", f.Lost))
+		parts = append(parts, units.Counted(int(f.Lost), "request")+" lost")
 	}
 	return f.Fault + ": " + strings.Join(parts, ", ")
 }
