@@ -115,7 +115,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 
 	w.when(r.T == nil && r.Nodes > 1 && job.Algorithm.Class != dme.Service,
 		"the mean delay T of a message is unknown: nothing can be given in units of T")
-	w.when(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
+	w.when(neg.n > 0, "time differences are negative (%d, down to %v): clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
 	jumps(&w, o.Clocks)
 	if links := job.Links(); job.Network.Real() && links.Idle() && !job.Needs.BoundedDelay {
