@@ -62,8 +62,9 @@ type Advice struct {
 	Ranking       *rank.Ranking `json:"ranking"`
 	Measured      *rank.Ranking `json:"measured,omitempty"` // lock services, in a program that has some, and the chosen one
 
-	contest *rank.Contest
-	set     *runs.Set
+	contest  *rank.Contest
+	set      *runs.Set
+	capacity map[string]float64 // entries per second, by the algorithm, if every node always waits
 }
 
 // LeftOut is algorithms that were not simulated, for one reason.
@@ -147,7 +148,10 @@ func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
 		return a, nil
 	}
 	a.Failures = failures(names)
-	if a.set, err = a.simulate(ctx, names, opt); err != nil {
+	if a.set, err = a.simulate(ctx, names, opt, runs.Workload{Requests: a.Requests}, q.Repetitions); err != nil {
+		return nil, err
+	}
+	if err := a.saturate(ctx, names, opt); err != nil {
 		return nil, err
 	}
 	if a.Ranking, err = rank.Of(a.set, rank.Options{Metrics: a.columns()}); err != nil {
@@ -225,18 +229,38 @@ func (a *Advice) hops() float64 {
 	return float64(a.Requests) / a.Question.Rate / a.Question.Delay.Seconds()
 }
 
-func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
-	return a.carryOut(ctx, opt, runs.Workload{Requests: a.Requests}, runs.Experiment{
-		Name: "advise", Algorithms: experiment.Entries(names), Transports: experiment.Entries([]string{runs.Sim}),
-		Repetitions: a.Question.Repetitions,
+func (a *Advice) simulate(ctx context.Context, names []string, opt Options, w runs.Workload, repetitions int) (*runs.Set, error) {
+	return a.carryOut(ctx, opt, w, runs.Experiment{
+		Name: "advise", Algorithms: experiment.Entries(names), Transports: experiment.Entries([]string{runs.Sim}), Repetitions: repetitions,
 	}, map[string]string{"t": a.Question.Delay.String(), "delay": a.Question.Law})
 }
 
-// carryOut makes the runs of an experiment, on so many nodes and under such a load as were asked
-// for. w says how long they are.
+// saturate finds out what each algorithm can serve: at a higher rate every node comes to wait always.
+func (a *Advice) saturate(ctx context.Context, names []string, opt Options) error {
+	if a.Question.Rate == 0 {
+		return nil
+	}
+	opt.Progress, opt.Interactive = nil, false // it takes a fraction of the time
+	set, err := a.simulate(ctx, names, opt, runs.Workload{Name: "saturate", Requests: a.Requests}, 1)
+	if err != nil {
+		return err
+	}
+	a.capacity = make(map[string]float64)
+	for _, r := range set.Runs {
+		if x := r.Result.Throughput; x != nil && runs.Usable(r.Result) {
+			a.capacity[r.Label] = *x
+		}
+	}
+	return nil
+}
+
+// carryOut makes the runs of an experiment, on so many nodes as were asked for and under such a
+// load, or the one that w names. w says how long they are.
 func (a *Advice) carryOut(ctx context.Context, opt Options, w runs.Workload, e runs.Experiment, set map[string]string) (*runs.Set, error) {
 	s := a.spec("")
-	w.Name, w.CS, w.TotalRate = s.Workload, s.CS, s.TotalRate
+	if w.CS = s.CS; w.Name == "" {
+		w.Name, w.TotalRate = s.Workload, s.TotalRate
+	}
 	e.Nodes, e.Seed, e.SkipInvalid, e.Workloads = []int{s.Nodes}, s.Seed, true, runs.List[runs.Workload]{w}
 	maps.Copy(set, s.Set)
 	file, err := experiment.Matrix(e, set, opt.Catalog)

@@ -100,6 +100,26 @@ func TestCrashTolerant(t *testing.T) {
 	}
 }
 
+// Handing over takes T, and a critical section as long: no algorithm serves more than 500 requests
+// per second, those that need two messages no more than 333 and those that the next one makes itself.
+func TestRatesNearTheLimit(t *testing.T) {
+	for rate, serves := range map[float64]map[string]bool{
+		300: {"centralized": true, "suzuki-kasami": true},
+		// Only if every node always waits, does the token find the next one waiting at its neighbour.
+		400: {"ricart-agrawala-ring": false}, 450: {"centralized": false, "suzuki-kasami": true},
+		480: {"naimi-trehel": true, "ricart-agrawala": true}, 510: {"naimi-trehel": false, "ricart-agrawala": false, "suzuki-kasami": false},
+	} {
+		q := question()
+		q.Rate, q.Repetitions = rate, 2
+		a := ask(t, q)
+		for name, want := range serves {
+			if slices.Contains(a.Behind, name) == want {
+				t.Errorf("%v requests per second: %s serves them: %v", rate, name, !want)
+			}
+		}
+	}
+}
+
 // A load that nobody serves is said to be one, and a token that would circulate for hours
 // is left out.
 func TestLoadsThatCannotBe(t *testing.T) {
@@ -148,13 +168,14 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 }
 
 // planted is advice about runs that were made up: of each algorithm the waiting time at
-// the 99th percentile, messages for an entry, and entries per second.
+// the 99th percentile, messages for an entry, and how many entries per second it can make.
 func planted(rate float64, algorithms map[string][3]float64) *Advice {
-	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}}
+	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}, capacity: make(map[string]float64)}
 	a.Question.Rate = rate
 	for name, x := range algorithms {
+		a.capacity[name] = x[2]
 		for k := range 10 {
-			messages, throughput := x[1], x[2]
+			messages, throughput := x[1], min(x[2], rate)
 			r := &runs.Result{
 				Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", Status: runs.OK, Entries: 100, Throughput: &throughput,
 				Spec: runs.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", TotalRate: rate, Seed: uint64(k + 1)},
@@ -193,7 +214,10 @@ func TestConclusions(t *testing.T) {
 	if a := planted(100, map[string][3]float64{"a": {1, 1, 50}, "b": {20, 3, 100}}); !slices.Equal(a.Behind, []string{"a"}) {
 		t.Errorf("behind: %v", a.Behind)
 	}
-	if a := planted(950, map[string][3]float64{"a": {1, 1, 950}}); !strings.Contains(strings.Join(a.Sure, "\n"), "95% of the time") {
-		t.Errorf("%q", a.Sure)
+	close := "a serves at most 100 requests per second: so close to the limit"
+	for rate, want := range map[float64]bool{79: false, 81: true} {
+		if a := planted(rate, map[string][3]float64{"a": {1, 1, 100}}); strings.Contains(strings.Join(a.Sure, "\n"), close) != want {
+			t.Errorf("%v: %q", rate, a.Sure)
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
-	"dmebench/workload"
 )
 
 const (
@@ -25,6 +24,9 @@ const (
 
 	// servesAll is the part of the rate that must be served.
 	servesAll = 0.95
+
+	// nearly is the part of what an algorithm can serve from which on its waiting times are uncertain.
+	nearly = 0.8
 
 	// compared is how many algorithms are measured to hold the advice against.
 	compared = 3
@@ -55,7 +57,7 @@ func (a *Advice) conclude() {
 	a.Choose = chosen.Label
 	a.sayFailures(chosen, by)
 	a.why(chosen, good, by)
-	a.sure(good)
+	a.sure(good, chosen.Label)
 	a.unknown(chosen)
 	a.Measure = a.command(chosen.Label)
 }
@@ -104,6 +106,8 @@ func (a *Advice) median(label, metric string) float64 {
 	return stats.Median(m.Values(list)).Median
 }
 
+// behind lists the entrants that cannot serve so many requests: they make fewer entries even if
+// every node always waits, or with this load, whose requests come in a less favourable order.
 func (a *Advice) behind() []string {
 	names := []string{}
 	if a.Question.Rate == 0 {
@@ -112,7 +116,8 @@ func (a *Advice) behind() []string {
 	// Of so many Poisson arrivals the rate itself scatters.
 	limit := servesAll * a.Question.Rate * (1 - 2/math.Sqrt(float64(a.Requests)))
 	for _, e := range a.contest.Entrants {
-		if x := a.median(e.Label, runs.Throughput); x < limit {
+		most, known := a.capacity[e.Label]
+		if known && most < a.Question.Rate || a.median(e.Label, runs.Throughput) < limit {
 			names = append(names, e.Label)
 		}
 	}
@@ -172,7 +177,7 @@ func (a *Advice) apart(chosen rank.Entrant, good []rank.Entrant) string {
 	return chosen.Label + " needs the fewest messages of them"
 }
 
-func (a *Advice) sure(good []rank.Entrant) {
+func (a *Advice) sure(good []rank.Entrant, chosen string) {
 	c, q := a.contest, &a.Question
 	switch c.Outcome {
 	case rank.Won:
@@ -183,14 +188,13 @@ func (a *Advice) sure(good []rank.Entrant) {
 	case rank.TooFew:
 		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell differences from chance", q.Repetitions))
 	}
-	cs, _ := workload.ParseDistribution(q.CS) // it has been checked
-	if busy := q.Rate * cs.Mean.Seconds(); busy > 0.8 {
-		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: so close to the limit, "+
-			"waiting times depend on every microsecond of T", 100*busy))
+	if most, known := a.capacity[chosen]; known && q.Rate > nearly*most {
+		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
+			"waiting times depend on every microsecond of T", chosen, units.Number(most)))
 	}
 	if len(a.Behind) > 0 {
 		a.Sure = append(a.Sure, cells.List(a.Behind)+
-			" cannot serve this many requests: their waiting times grow for as long as the load lasts")
+			" cannot serve this many requests: waiting times grow for as long as the load lasts")
 	}
 	if len(good) == len(c.Entrants) && len(good) > 1 {
 		a.Sure = append(a.Sure, "at this load the choice hardly matters")
