@@ -78,8 +78,8 @@ func RareRate(nodes int, t, cs time.Duration) float64 {
 func BusyRate(t, cs time.Duration) float64 { return 0.5 / (2*t + cs).Seconds() }
 
 // loads returns the loads that a run makes. How heavy an open workload is follows only in a
-// simulation, where T is known beforehand. Claims about undisturbed runs do not apply to runs with
-// faults.
+// simulation, where T is known beforehand if nothing adds to it. Claims about undisturbed runs do
+// not apply to runs with faults.
 func loads(s runs.Spec) []claim.Load {
 	if len(s.Faults) > 0 {
 		return []claim.Load{claim.Faults}
@@ -103,14 +103,15 @@ func loads(s runs.Spec) []claim.Load {
 	case "burst":
 		return append(all, claim.Burst, claim.Contention, claim.Worst)
 	}
-	if s.Transport == runs.Sim && s.Workload == "poisson" {
+	known := s.Transport == runs.Sim && !conditioned(s.Set) // T is
+	if known && s.Workload == "poisson" {
 		all = append(all, claim.Open)
 	}
 	cs, err := workload.ParseDistribution(s.CS)
 	t, bad := time.ParseDuration(cmp.Or(s.Set["t"], "1ms"))
 	rate := s.TotalRate + s.Rate*float64(s.Nodes)
 	switch {
-	case s.Transport != runs.Sim || err != nil || bad != nil || rate == 0:
+	case !known || err != nil || bad != nil || rate == 0:
 	case rate <= RareRate(s.Nodes, t, cs.Mean) && s.Workload == "hotspot":
 		return append(all, claim.HotSpot)
 	case rate <= RareRate(s.Nodes, t, cs.Mean):
@@ -123,13 +124,16 @@ func loads(s runs.Spec) []claim.Load {
 
 // equalDelays reports whether nothing makes one message slower than another.
 func equalDelays(set map[string]string) bool {
-	for _, scatters := range []string{"jitter", "loss", "reorder", "bandwidth", "links", "partition"} {
-		if !slices.Contains([]string{"", "0", "0s", "none"}, set[scatters]) {
-			return false
-		}
-	}
 	_, err := time.ParseDuration(set["delay"])
-	return err == nil || set["delay"] == "" || set["delay"] == "constant"
+	return !conditioned(set) && (err == nil || set["delay"] == "" || set["delay"] == "constant")
+}
+
+// conditioned reports whether some messages take longer than others because of where they go, when
+// they do, or how long they are.
+func conditioned(set map[string]string) bool {
+	return slices.ContainsFunc([]string{"jitter", "loss", "reorder", "bandwidth", "links", "partition", "sites"}, func(option string) bool {
+		return !slices.Contains([]string{"", "0", "0s", "none"}, set[option])
+	})
 }
 
 // Reading is a quantity in one run: its mean, and the extremes over the entries if these were
