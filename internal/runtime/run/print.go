@@ -82,7 +82,8 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	if r.Safety.Undecided > 0 {
 		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
 	}
-	line("safety", "%s in %d entries%s (%s)", units.Counted(int(r.Safety.Violations), "violation"), r.Safety.Checked, undecided, r.Safety.Method)
+	violations := units.Counted(int(r.Safety.Violations), "violation")
+	line("safety", "%s in %d entries%s (%s)", violations, r.Safety.Checked, undecided, r.Safety.Method)
 	if s := r.Safety.Resource; s != nil {
 		refused := ""
 		if s.Refused > 0 {
