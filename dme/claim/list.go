@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -94,4 +95,71 @@ func AskedByAll(s dme.Setting) (mean float64, ok bool) {
 		mean += float64(len(Asked(s, id))) / float64(s.Nodes)
 	}
 	return mean, true
+}
+
+// TurnsOfOthers is how many entries each node of the system may make before the request of one that
+// waits, if no paper promises fewer and each node is served again and again. A node that serves
+// requests in the order in which it hears of them lets each other node go first once; one that
+// passes a token along a fixed route, or that lets a group of nodes take turns first, some times
+// more. None of the built-in algorithms lets others go first more than three times on average, on
+// up to 64 nodes.
+const TurnsOfOthers = 10
+
+// OrdinaryTrip is how many entries a node makes while a message to it is on its way, where
+// each of the steps that are possible is as likely as any other.
+const OrdinaryTrip = 10
+
+// Overtaking says how many entries of others a request may see before its own.
+type Overtaking struct {
+	Nodes int
+
+	// Claim is the one that promises a bound, and Claimed that bound; nil and 0 if none does.
+	Claim   *Claim
+	Claimed int
+}
+
+// OvertakingBound says how often a node that has asked may be overtaken: by what the claims promise
+// for every run, of bounds on [Bypass] under any load the smallest, those for links that keep order
+// where ordered says that they do; or else by what [Overtaking.Most] allows if none promises
+// anything.
+func OvertakingBound(all List, s dme.Setting, ordered bool) Overtaking {
+	bound := Overtaking{Nodes: s.Nodes}
+	for i := range all {
+		c := &all[i]
+		if c.Quantity != Bypass || c.Kind != UpperBound && c.Kind != Exact || c.KnownFalse != "" || c.FIFO && !ordered ||
+			c.Load != AnyLoad && c.Load != Worst {
+			continue
+		}
+		most, ok := c.Prediction(s)
+		if !ok || math.IsNaN(most) || most < 0 || most > math.MaxInt32 {
+			continue
+		}
+		if bound.Claim == nil || int(most) < bound.Claimed {
+			bound.Claim, bound.Claimed = c, int(most)
+		}
+	}
+	return bound
+}
+
+// Most returns how many entries of others a request may see at most: what is claimed, or else
+// N(TurnsOfOthers+trip), which grows like the number N of nodes.
+//
+// trip is how many entries a single node can make while one message is on its way. No node can
+// serve a request before hearing of it: while the request travels, over at most N links, a node
+// that holds a token, or has all permissions, may enter as often as it asks again. An algorithm
+// that lets more entries pass does not serve in any order in which a request gets nearer to its
+// turn.
+func (o Overtaking) Most(trip int) int {
+	if o.Claim != nil {
+		return o.Claimed
+	}
+	return o.Nodes * (TurnsOfOthers + trip)
+}
+
+// Describe says how many are allowed, and why: "at most 2(N−1) = 8 are claimed by …".
+func (o Overtaking) Describe(trip int) string {
+	if o.Claim == nil {
+		return fmt.Sprintf("at most %d for each of %d nodes would be in keeping with turns", TurnsOfOthers+trip, o.Nodes)
+	}
+	return fmt.Sprintf("at most %s = %d are claimed by %s", o.Claim.Formula, o.Claimed, o.Claim.Source)
 }
