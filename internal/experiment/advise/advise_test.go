@@ -101,11 +101,11 @@ func TestCrashTolerant(t *testing.T) {
 }
 
 // Handing over takes T, and a critical section as long: no algorithm serves more than 500 requests
-// per second, those that need two messages no more than 333 and those that the next one makes itself.
+// per second. Two messages, as through a coordinator, leave 333, and the entries that need none.
 func TestRatesNearTheLimit(t *testing.T) {
 	for rate, serves := range map[float64]map[string]bool{
 		300: {"centralized": true, "suzuki-kasami": true},
-		// Only if every node always waits, does the token find the next one waiting at its neighbour.
+		// The next in its ring is the next node only if all of them always wait.
 		400: {"ricart-agrawala-ring": false}, 450: {"centralized": false, "suzuki-kasami": true},
 		480: {"naimi-trehel": true, "ricart-agrawala": true}, 510: {"naimi-trehel": false, "ricart-agrawala": false, "suzuki-kasami": false},
 	} {
