@@ -140,9 +140,10 @@ func rivals(claimed claim.Growth) []stats.Growth {
 }
 
 // judge says whether measured values grow as claimed. An O(…) bounds the growth and leaves the
-// coefficient open; what speaks against it only a little leaves it undecided. Another formula is claimed with its coefficient, which a
-// fit over small systems too has only nearly: larger, its coefficient over the larger
-// half of the sizes, is at most half as far off. A wrong coefficient is not.
+// coefficient open; what speaks against it only a little leaves it undecided. Another formula is
+// claimed with its coefficient, which a fit over small systems too has only nearly: larger, its
+// coefficient over the larger half of the sizes, is at most half as far off. A wrong coefficient is
+// not.
 func (f *Fit) judge(claimed claim.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
 	lo, hi := s.n[0], s.n[len(s.n)-1]
 	faster := func(g stats.Growth) bool {

@@ -59,12 +59,16 @@ type Advice struct {
 	Unknown       []string      `json:"unknown"` // to the simulation
 	Measure       string        `json:"measure"` // the command that measures it
 	LeftOut       []LeftOut     `json:"left_out"`
+
+	// Capacity is how many entries per second algorithms make if every node always waits; absent if
+	// no rate was asked for.
+	Capacity map[string]float64 `json:"capacity_per_s,omitempty"`
+
 	Ranking       *rank.Ranking `json:"ranking"`
 	Measured      *rank.Ranking `json:"measured,omitempty"` // lock services, in a program that has some, and the chosen one
 
-	contest  *rank.Contest
-	set      *runs.Set
-	capacity map[string]float64 // entries per second, by the algorithm, if every node always waits
+	contest *rank.Contest
+	set     *runs.Set
 }
 
 // LeftOut is algorithms that were not simulated, for one reason.
@@ -245,10 +249,10 @@ func (a *Advice) saturate(ctx context.Context, names []string, opt Options) erro
 	if err != nil {
 		return err
 	}
-	a.capacity = make(map[string]float64)
+	a.Capacity = make(map[string]float64)
 	for _, r := range set.Runs {
 		if x := r.Result.Throughput; x != nil && runs.Usable(r.Result) {
-			a.capacity[r.Label] = *x
+			a.Capacity[r.Label] = *x
 		}
 	}
 	return nil

@@ -170,10 +170,10 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 // planted is advice about runs that were made up: of each algorithm the waiting time at
 // the 99th percentile, messages for an entry, and how many entries per second it can make.
 func planted(rate float64, algorithms map[string][3]float64) *Advice {
-	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}, capacity: make(map[string]float64)}
+	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}, Capacity: make(map[string]float64)}
 	a.Question.Rate = rate
 	for name, x := range algorithms {
-		a.capacity[name] = x[2]
+		a.Capacity[name] = x[2]
 		for k := range 10 {
 			messages, throughput := x[1], min(x[2], rate)
 			r := &runs.Result{

@@ -116,7 +116,7 @@ func (a *Advice) behind() []string {
 	// Of so many Poisson arrivals the rate itself scatters.
 	limit := servesAll * a.Question.Rate * (1 - 2/math.Sqrt(float64(a.Requests)))
 	for _, e := range a.contest.Entrants {
-		most, known := a.capacity[e.Label]
+		most, known := a.Capacity[e.Label]
 		if known && most < a.Question.Rate || a.median(e.Label, runs.Throughput) < limit {
 			names = append(names, e.Label)
 		}
@@ -188,7 +188,7 @@ func (a *Advice) sure(good []rank.Entrant, chosen string) {
 	case rank.TooFew:
 		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell differences from chance", q.Repetitions))
 	}
-	if most, known := a.capacity[chosen]; known && q.Rate > nearly*most {
+	if most, known := a.Capacity[chosen]; known && q.Rate > nearly*most {
 		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
 			"waiting times depend on every microsecond of T", chosen, units.Number(most)))
 	}
