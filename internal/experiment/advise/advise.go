@@ -59,13 +59,12 @@ type Advice struct {
 	Unknown       []string      `json:"unknown"` // to the simulation
 	Measure       string        `json:"measure"` // the command that measures it
 	LeftOut       []LeftOut     `json:"left_out"`
-
-	// Capacity is how many entries per second algorithms make if every node always waits; absent if
-	// no rate was asked for.
-	Capacity map[string]float64 `json:"capacity_per_s,omitempty"`
-
 	Ranking       *rank.Ranking `json:"ranking"`
 	Measured      *rank.Ranking `json:"measured,omitempty"` // lock services, in a program that has some, and the chosen one
+
+	// Capacity is how many entries per second each algorithm makes if every node always waits; absent
+	// if no rate was asked for.
+	Capacity map[string]float64 `json:"capacity_per_s,omitempty"`
 
 	contest *rank.Contest
 	set     *runs.Set
