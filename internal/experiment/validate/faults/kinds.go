@@ -81,8 +81,9 @@ func crashes(o *check.Options) { o.Faults = 1 }
 
 // Kinds lists the faults, in the order of the table.
 func Kinds() []Kind {
-	idle := crashOf("idle", "crash of an idle node", "kill idle", always)
-	idle.idle = true
+	// At an entry the token is never with an idle node; at a request it mostly is.
+	idle := crashOf("idle", "crash of an idle node", "", always)
+	idle.idle, idle.faults = true, func(int, string) []string { return []string{"kill idle @request:20"} }
 	last := crashOf("last", "crash of node N (of trees a leaf)", "", always)
 	last.faults = func(n int, _ string) []string { return []string{fmt.Sprintf("kill %d %s", n, strikes)} }
 	return []Kind{
