@@ -21,13 +21,16 @@ type Circumstance struct {
 	Loads       []claim.Load
 	Ordered     bool // links keep the order of messages
 	Broadcasts  bool // one transmission reaches all nodes
+	Serial      bool // one request at a time, for certain
 	EqualDelays bool // every message takes the same time, as far as the options of the run decide
 }
 
 // Of returns the circumstance of a run; ordered says whether its network keeps the order of
 // messages, and broadcasts whether one transmission reaches all nodes there.
 func Of(s runs.Spec, ordered, broadcasts bool) Circumstance {
-	return Circumstance{Loads: loads(s), Ordered: ordered, Broadcasts: broadcasts, EqualDelays: equalDelays(s.Set)}
+	return Circumstance{
+		Loads: loads(s), Ordered: ordered, Broadcasts: broadcasts, Serial: s.Workload == "serial", EqualDelays: equalDelays(s.Set),
+	}
 }
 
 // Covers reports whether a claim speaks of runs under the circumstance, as far
@@ -35,6 +38,12 @@ func Of(s runs.Spec, ordered, broadcasts bool) Circumstance {
 func (c Circumstance) Covers(k claim.Claim) bool {
 	return slices.Contains(c.Loads, k.Load) && (c.Ordered || !k.FIFO) && (c.EqualDelays || !k.EqualDelays) &&
 		(c.Broadcasts || k.Quantity != claim.TransmissionsPerCS)
+}
+
+// Refutes reports whether a single run can show that a claim which the circumstance covers is wrong.
+// Rare requests, which count as isolated, still meet by chance.
+func (c Circumstance) Refutes(k claim.Claim) bool {
+	return c.Serial || k.Load != claim.Light && k.Load != claim.HotSpot
 }
 
 // Isolated reports whether there is one request at a time.

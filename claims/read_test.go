@@ -235,6 +235,22 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// Only one request at a time is isolated for certain.
+func TestRefutes(t *testing.T) {
+	for _, x := range []struct {
+		workload string
+		load     claim.Load
+		want     bool
+	}{
+		{"serial", claim.Light, true}, {"poisson", claim.Light, false}, {"hotspot", claim.HotSpot, false},
+		{"poisson", claim.AnyLoad, true}, {"saturate", claim.Saturated, true},
+	} {
+		if got := Of(runs.Spec{Workload: x.workload}, true, true).Refutes(claim.Claim{Load: x.load}); got != x.want {
+			t.Errorf("%s load under %s: %v", x.load, x.workload, got)
+		}
+	}
+}
+
 func TestSharpestClaimsFirst(t *testing.T) {
 	says := func(formula string, kind claim.Kind, knownFalse string) claim.Claim {
 		return claim.Claim{Quantity: claim.MessagesPerCS, Load: claim.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}

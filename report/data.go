@@ -280,8 +280,9 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 				False: k.KnownFalse,
 			}
 			// Times and rates scatter: whether they are what is predicted, validation says.
-			if q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS {
-				shown.Verdict = agrees(k, c.First.Result.Spec.Workload, x, c.values(q.metric))
+			counted := q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS
+			if counted && p.theory.prepare(c.First.Result.Spec).circumstance.Refutes(k) {
+				shown.Verdict = agrees(k, x, c.values(q.metric))
 			}
 			all = append(all, shown)
 		}

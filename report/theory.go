@@ -184,11 +184,9 @@ func sign(k claim.Kind) string {
 }
 
 // agrees says how the values of a cell's runs compare with a prediction: "equal" or "differs" for
-// an exact claim, "within" or "exceeded" for a bound, "" if a comparison needs more than a look: a
-// claim about requests that are alone does, except under serial. Rare ones still meet by chance.
-func agrees(c claim.Claim, workload string, predicted float64, values []float64) string {
-	alone := c.Load == claim.Light || c.Load == claim.HotSpot
-	if len(values) == 0 || alone && workload != "serial" {
+// an exact claim, "within" or "exceeded" for a bound, "" if a comparison needs more than a look.
+func agrees(c claim.Claim, predicted float64, values []float64) string {
+	if len(values) == 0 {
 		return ""
 	}
 	holds, judged := c.Kind.Agrees(predicted, slices.Min(values), slices.Max(values))
