@@ -62,7 +62,7 @@ func (d *distances) Pick(n *vnet.Network, steps []vnet.Step) (first int) {
 	for uint64(len(d.sent)) <= n.Sent() {
 		d.sent = append(d.sent, d.now)
 	}
-	soonest := time.Duration(-1)
+	soonest, next := time.Duration(-1), occasion{}
 	for i, x := range steps {
 		// A message that stands behind another on its link has been on its way since it was sent.
 		o, since := occasion{step: x}, d.now
@@ -76,9 +76,10 @@ func (d *distances) Pick(n *vnet.Network, steps []vnet.Step) (first int) {
 		}
 		d.at[o] = at
 		if soonest < 0 || at < soonest {
-			first, soonest = i, at
+			first, soonest, next = i, at, o
 		}
 	}
+	delete(d.at, next) // what is possible again after it, such as a timer that is set anew, takes its own time
 	d.now = max(d.now, soonest)
 	return first
 }

@@ -8,6 +8,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit/toys"
 )
 
 // Every message takes the way between the sites of its nodes, and at most a local delay
@@ -48,6 +49,44 @@ func TestMessagesTakeTheWaysBetweenSites(t *testing.T) {
 			}
 			if jitter > 0 && unordered != (overtaken > 0) {
 				t.Errorf("jitter %v, in any order %v: %d overtake on their link", jitter, unordered, overtaken)
+			}
+		}
+	}
+}
+
+// A timer that is set again as it fires takes its time again, and the rest happens beside it.
+func TestTimersBetweenSites(t *testing.T) {
+	set := func(_ *toys.Script, out *dme.Outbox) { out.SetTimer(1, time.Second) }
+	a := toys.Scripted("ticking", toys.Script{
+		Ask: func(s *toys.Script, out *dme.Outbox) {
+			set(s, out)
+			toys.Ping(s, out)
+		},
+		Expired: func(s *toys.Script, _ dme.TimerID, out *dme.Outbox) { set(s, out) },
+		Hear: func(s *toys.Script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
+			if m.Kind == 1 {
+				out.Send(from, dme.Message{Kind: 2})
+				return
+			}
+			out.CancelTimer(1)
+			toys.Enter(s, out)
+		},
+	}, "QUESTION", "ANSWER")
+	far := Way{50 * time.Millisecond, 0}
+	sites := &Sites{Of: []int{0, 1}, Ways: [][]Way{{{}, far}, {far, {}}}}
+	s, err := New(a, Options{Nodes: 2, Requests: 6, Sites: sites})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		schedule := &vnet.Schedule{
+			Network: vnet.New(s.model), Rand: rng, Load: vnet.Load(seed % uint64(vnet.Loads)), Choose: newDistances(sites, rng),
+		}
+		schedule.Begin()
+		for x, ok := schedule.Next(); ok; x, ok = schedule.Next() {
+			if schedule.Do(x); schedule.Steps > 100_000 {
+				t.Fatalf("seed %d: %d steps, the last of them %v", seed, schedule.Steps, x)
 			}
 		}
 	}
