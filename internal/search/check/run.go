@@ -56,7 +56,7 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
-	for r.Violation == nil && r.Steps < most && !(s.SafetyOnly && r.QuietFor > s.Patience) {
+	for r.Violation == nil && r.Steps < most && !r.over() {
 		x, ok := schedule.Next()
 		if !ok {
 			break
@@ -65,6 +65,15 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 	}
 	return r
 }
+
+// over reports whether a schedule that goes on without entries is left: if no request need be served, soon.
+func (r *run) over() bool {
+	most := r.search.Patience
+	return r.QuietFor > most/20 && !r.mustServe() && (r.QuietFor > most || r.Hopeless())
+}
+
+// mustServe reports whether it is a violation if waiting nodes are never served.
+func (r *run) mustServe() bool { return !r.search.SafetyOnly && !r.Hopeless() }
 
 // take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
@@ -93,7 +102,7 @@ func (r *run) judge() {
 	case r.Violation != nil || r.search.SafetyOnly:
 	case r.Stuck():
 		r.Violation = stalled(r.Waiting())
-	case r.QuietFor <= r.search.Patience:
+	case r.QuietFor <= r.search.Patience || r.Hopeless():
 	case len(r.Waiting()) > 0 || r.Served() && !r.MayGoOn():
 		r.Violation = forever(r.Waiting(), fmt.Sprintf(" in %d steps", r.search.Patience),
 			fmt.Sprintf("%d steps after the last exit messages still flow", r.search.Patience))
@@ -140,7 +149,7 @@ func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 	if finish {
 		cycle = r.finish()
 	}
-	if cycle > 0 && r.Violation == nil && !r.search.SafetyOnly {
+	if cycle > 0 && r.Violation == nil && r.mustServe() {
 		again := fmt.Sprintf("the last %d steps repeat for ever", cycle)
 		r.Violation = forever(r.Waiting(), ": "+again, again)
 	}
