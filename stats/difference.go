@@ -139,17 +139,37 @@ func EnoughFor(comparisons int, alpha float64) int {
 // at most alpha (Holm, A simple sequentially rejective multiple test procedure, 1979). It assumes
 // nothing about how the comparisons depend on each other. NaN is no comparison, and stays.
 func Holm(p []float64) []float64 {
-	var order []int
+	corrected, least := slices.Clone(p), 0.0
+	order := ascending(p)
+	for rank, i := range order {
+		least = math.Max(least, math.Min(1, p[i]*float64(len(order)-rank)))
+		corrected[i] = least
+	}
+	return corrected
+}
+
+// FalseDiscovery corrects the p-values of several comparisons so that of all differences that are
+// named, those whose corrected value is at most alpha, at most that part is expected to be none;
+// if nothing differs, the probability of naming any is at most alpha (Benjamini and Hochberg,
+// Controlling the false discovery rate, 1995). The comparisons must be independent, or depend on
+// each other as figures of the same runs do: positively. NaN is no comparison, and stays.
+func FalseDiscovery(p []float64) []float64 {
+	corrected, most := slices.Clone(p), 1.0
+	order := ascending(p)
+	for rank, i := range slices.Backward(order) {
+		most = math.Min(most, p[i]*float64(len(order))/float64(rank+1))
+		corrected[i] = most
+	}
+	return corrected
+}
+
+// ascending returns the indices of the p-values, without NaN, the smallest first.
+func ascending(p []float64) (order []int) {
 	for i, x := range p {
 		if !math.IsNaN(x) {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	corrected, least := slices.Clone(p), 0.0
-	for rank, i := range order {
-		least = math.Max(least, math.Min(1, p[i]*float64(len(order)-rank)))
-		corrected[i] = least
-	}
-	return corrected
+	return order
 }

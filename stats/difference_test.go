@@ -136,6 +136,16 @@ func TestHolm(t *testing.T) {
 	}
 }
 
+// R: p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.9), "BH"), with a missing value between.
+func TestFalseDiscovery(t *testing.T) {
+	got := stats.FalseDiscovery([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005, 0.9})
+	for i, want := range []float64{0.025, 0.05, math.NaN(), 0.05, 0.025, 0.9} {
+		if !near(got[i], want, 12) && !same(got[i], want) {
+			t.Errorf("comparison %d: %v, want %v", i, got[i], want)
+		}
+	}
+}
+
 // What no samples can fall below is what samples that do not overlap have.
 func TestLeastP(t *testing.T) {
 	for n := 1; n <= 8; n++ {

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/runs"
 	"dmebench/stats"
+	"dmebench/units"
 )
 
 // Gate is what may not have become worse from A to B.
@@ -26,7 +27,8 @@ type Regression struct {
 	Metric string   `json:"metric"` // "" if runs did not end well
 	Change *float64 `json:"change"` // of the medians, relative to A; null if A's is 0
 	P      *float64 `json:"p"`
-	Text   string   `json:"text"` // one line, for a person
+	PFDR   *float64 `json:"p_fdr"` // the same, corrected
+	Text   string   `json:"text"`  // one line, for a person
 }
 
 // gated are the metrics that a gate looks at, where no others were asked for.
@@ -48,30 +50,41 @@ func ReadLimit(text string) (float64, error) {
 }
 
 // Watch looks for regressions from A to B: a metric that is worse by more than limit, if the
-// difference is significant at the comparison's alpha. Metrics are throughput, the 99th percentiles
-// of waiting and response time, and messages per CS, or those that the comparison was asked for.
-// The comparison keeps what was found.
+// difference is significant at the comparison's alpha after the correction of [stats.FalseDiscovery]
+// over all that is looked at. Metrics are throughput, the 99th percentiles of waiting and response
+// time, and messages per CS, or those that the comparison was asked for. The comparison keeps what
+// was found.
 func (c *Comparison) Watch(limit float64) *Gate {
 	g := &Gate{Limit: limit, Metrics: []string{}, Regressions: []Regression{}, Untold: []string{}}
 	c.Gate = g
 	c.spoilt(g)
+	var rows []Row
+	var metrics []runs.Metric
+	var p []float64
 	for _, t := range c.Tables {
 		if t.metric.Better == runs.Neither || !c.chosen && !slices.Contains(gated(), t.Metric) {
 			continue
 		}
 		g.Metrics = append(g.Metrics, t.Metric)
 		for _, r := range t.Rows {
-			switch worse := r.worse(t.metric); {
-			case r.A.N == 0 || r.B.N == 0:
-			case r.Significant && worse > limit:
-				g.Regressions = append(g.Regressions, Regression{r.Cell, t.Metric, r.Change, r.P, fmt.Sprintf("%s: %s %s, from %s to %s %s",
-					r.Cell.name(), t.Metric, r.delta(), t.metric.Text(r.A.Median), t.metric.Text(r.B.Median), r.evidence(r.A, r.B))})
-			case !r.Significant && stats.LeastP(r.A.N, r.B.N) > c.Alpha && varies(r.A, r.B):
-				text := fmt.Sprintf("%s: %d and %d repetitions: no test can find a difference at level %v; run %d or more on each side",
-					r.Cell.name(), r.A.N, r.B.N, c.Alpha, stats.EnoughFor(1, c.Alpha))
-				if !slices.Contains(g.Untold, text) {
-					g.Untold = append(g.Untold, text)
-				}
+			if varies(r.A, r.B) {
+				rows, metrics, p = append(rows, r), append(metrics, t.metric), append(p, *r.P)
+			}
+		}
+	}
+	for i, corrected := range stats.FalseDiscovery(p) {
+		r, m := rows[i], metrics[i]
+		found := r.Significant && corrected <= c.Alpha
+		switch {
+		case found && r.worse(m) > limit:
+			text := fmt.Sprintf("%s: %s %s, from %s to %s %s",
+				r.Cell.name(), m.Name, r.delta(), m.Text(r.A.Median), m.Text(r.B.Median), r.evidence(r.A, r.B))
+			g.Regressions = append(g.Regressions, Regression{r.Cell, m.Name, r.Change, r.P, &corrected, text})
+		case !found && stats.LeastP(r.A.N, r.B.N)*float64(len(p)) > c.Alpha:
+			text := fmt.Sprintf("%s: %d and %d repetitions: a difference here alone would not be significant at level %v among %s; "+
+				"run %d or more on each side", r.Cell.name(), r.A.N, r.B.N, c.Alpha, units.Counted(len(p), "test"), stats.EnoughFor(len(p), c.Alpha))
+			if !slices.Contains(g.Untold, text) {
+				g.Untold = append(g.Untold, text)
 			}
 		}
 	}
