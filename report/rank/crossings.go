@@ -225,10 +225,10 @@ func (p point) sides() []pairSide {
 	for _, a := range p.contest.Entrants {
 		for _, b := range p.contest.Entrants {
 			x, y := a.Cells[by], b.Cells[by]
-			if a.Label >= b.Label || x.N == 0 || y.N == 0 || *x.Median <= 0 || *y.Median <= 0 {
+			if a.Label >= b.Label || x.N == 0 || y.N == 0 {
 				continue
 			}
-			ratio := math.Log(*x.Median / *y.Median)
+			ratio := logarithm(*x.Median) - logarithm(*y.Median)
 			if higher {
 				ratio = -ratio
 			}
@@ -239,6 +239,9 @@ func (p point) sides() []pairSide {
 	}
 	return all
 }
+
+// logarithm takes 0 for the least that there is: a token that stays where it is wanted costs no messages.
+func logarithm(x float64) float64 { return math.Log(math.Max(x, math.SmallestNonzeroFloat64)) }
 
 // best lists the entrant with the best median, and all not separated from it.
 func (p point) best(sides map[[2]string][]side, alpha float64) []string {
