@@ -11,8 +11,8 @@ import (
 // Watch says which of an algorithm's invariants the states of a network are judged by.
 type Watch uint8
 
-// The invariants of the algorithm's options, if links give what it needs, and else only those that
-// stand in for mutual exclusion; none; those of its options, whatever the links do.
+// Those of the algorithm's options, if links give what it needs; none; those of its options, whatever
+// the links do. What stands in for mutual exclusion, distinct fencing tokens, is judged in any case.
 const (
 	WatchWhereNeedsAreMet Watch = iota
 	WatchNothing
@@ -20,10 +20,7 @@ const (
 )
 
 func (m *Model) watched() []dme.Invariant {
-	if m.Watch == WatchNothing {
-		return nil
-	}
-	judgeable := m.Watch == WatchAlways || m.meetsNeeds()
+	judgeable := m.Watch == WatchAlways || m.Watch == WatchWhereNeedsAreMet && m.meetsNeeds()
 	var all []dme.Invariant
 	for _, i := range m.Algorithm.Invariants {
 		if (judgeable || i.Fencing) && (i.If == nil || i.If(m.Options)) && (i.Faults || len(m.Absent) == 0) {
