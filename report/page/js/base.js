@@ -44,8 +44,9 @@ function time(ns) {
 
 const write = (type, x) => (type === "time" ? time(x) : type === "share" ? `${number(100 * x)}%` : number(x));
 
-// between writes a range in the unit of the value that stands above it.
+// between writes a range in the unit of the value that stands above it; 0 has none.
 function between(type, value, lo, hi) {
+  if (type === "time" && value === 0 && lo < hi) return `${time(lo)} to ${time(hi)}`;
   const [divisor] = type === "time" ? timeUnits.find(([d]) => Math.abs(value) >= d) ?? [1] : [type === "share" ? 0.01 : 1];
   const [a, b] = [number(lo / divisor), number(hi / divisor)];
   return a === b ? "" : lo < 0 ? `${a} to ${b}` : `${a}–${b}`;

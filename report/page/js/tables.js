@@ -251,7 +251,7 @@ const silentEverywhere = (m) => data.loads.every((l) => l.silent?.includes(data.
 // predicted says what claims say of a cell's messages.
 function predicted(cell, metric) {
   const all = (cell.predictions ?? []).filter((p) => p.metric === metric);
-  const text = (p) => p.formula + (p.formula === number(p.value) ? "" : ` = ${number(p.value)}`)
+  const text = (p) => p.formula + (p.formula.replace(/^[≤≥] |^mean /, "") === number(p.value) ? "" : ` = ${number(p.value)}`)
     + (p.false ? " (known to be false)" : p.verdict ? `: ${p.verdict}` : "");
   const bad = all.some((p) => !p.false && broken.includes(p.verdict));
   return { t: all.length ? text(all[0]) : "–", s: all.slice(1, 3).map(text).join("; "),
