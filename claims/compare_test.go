@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
+	"dmebench/stats"
 )
 
 // runsWith are runs that measured one mean of messages per CS, and as much of response
@@ -96,13 +97,74 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 				{0, Agrees, 0}, {max(0, x.size*0.999), within, x.size}, {x.size*1.001 + 1e-8, Differs, 0},
 			} {
 				mean := 100 * (1 + side*y.off)
+				want, tolerance, reason := y.want, y.tolerance, x.reason
+				if reason == becauseOfTimes && side > 0 && want == Differs {
+					want, tolerance, reason = Open, y.off, becauseOfMachines
+				}
 				c.Results = runsWith([]float64{mean, mean, mean}, x.steady)
 				e, ok := c.Compare(k, 100)
-				if !ok || e.Standing != y.want || math.Abs(e.Tolerance-y.tolerance) > 1e-12 || e.Tolerance > 0 && e.ToleranceFor != x.reason {
+				if !ok || e.Standing != want || math.Abs(e.Tolerance-tolerance) > 1e-12 || e.Tolerance > 0 && e.ToleranceFor != reason {
 					t.Errorf("%s, off by %v%%: %s (%s), tolerance %v for %q; want %s with %v", x.name, 100*side*y.off, e.Standing, e.How,
-						e.Tolerance, e.ToleranceFor, y.want, y.tolerance)
+						e.Tolerance, e.ToleranceFor, want, tolerance)
 				}
 			}
+		}
+	}
+}
+
+// What takes five times as long over a real network as predicted tells of its machines: no claim about
+// times is refuted by it. What takes a fifth is no machine's doing, nor is anything in simulations.
+func TestBusyMachinesRefuteNothing(t *testing.T) {
+	for _, quantity := range []claim.Quantity{claim.ResponseTime, claim.Throughput} {
+		for _, kind := range []claim.Kind{claim.Mean, claim.Exact, claim.UpperBound, claim.LowerBound} {
+			for _, transport := range []string{"tcp", "udp", "nats", runs.Sim} {
+				for _, times := range []float64{5, 0.2} {
+					value, atMost := times, kind == claim.UpperBound
+					if quantity == claim.Throughput {
+						value, atMost = 1/times, kind == claim.LowerBound
+					}
+					want, slow := Differs, times > 1
+					switch {
+					case kind != claim.Mean && kind != claim.Exact && atMost != slow:
+						want = Agrees // what a bound allows
+					case slow && transport != runs.Sim:
+						want = Open
+					}
+					c := Cell{Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: transport}, Setting: dme.Setting{Nodes: 4}}
+					for _, noise := range []float64{0.99, 1, 1.01} {
+						r := delayed(2, 1, 2, 2)
+						r.ResponseTime, r.Throughput = &runs.Quantiles{Count: 9, Mean: 1e9 * value * noise}, stats.Known(value*noise)
+						c.Results = append(c.Results, r)
+					}
+					if e, ok := c.Compare(claim.Claim{Kind: kind, Quantity: quantity, Predict: of(1)}, 1); !ok || e.Standing != want {
+						t.Errorf("%s, %s, over %s %v times as long: %s (%s), want %s", quantity.Name, kind, transport, times, e.Standing, e.How, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A token that never rests makes messages before the first request and after the last: if they are counted
+// with the run, more than predicted refute nothing, and fewer do.
+func TestATokenThatNeverRests(t *testing.T) {
+	for _, x := range []struct {
+		perpetual bool
+		steady    uint64
+		mean      float64
+		want      Standing
+	}{
+		{true, 0, 4.5, Open}, {true, 0, 0.5, Differs}, {false, 0, 4.5, Differs}, {true, 1000, 4.5, Differs},
+	} {
+		c := Cell{Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: "tcp"}, Perpetual: x.perpetual}
+		c.Results = runsWith([]float64{x.mean, x.mean, x.mean * 1.001}, 0)
+		for _, r := range c.Results {
+			if x.steady > 0 {
+				r.Steady = &runs.Steady{Entries: x.steady, Messages: uint64(x.mean * float64(x.steady))}
+			}
+		}
+		if e, ok := c.Compare(claim.Claim{Kind: claim.Mean, Quantity: claim.MessagesPerCS}, 1); !ok || e.Standing != x.want {
+			t.Errorf("%+v: %s (%s)", x, e.Standing, e.How)
 		}
 	}
 }

@@ -146,6 +146,9 @@ func (a *Algorithm) KindName(k Kind) string {
 	return fmt.Sprintf("kind %d", k)
 }
 
+// Endless is [Algorithm.Perpetual], false without.
+func (a *Algorithm) Endless(o Options) bool { return a.Perpetual != nil && a.Perpetual(o) }
+
 // Fences is [Algorithm.Fencing], false without.
 func (a *Algorithm) Fences(o Options) bool { return a.Fencing != nil && a.Fencing(o) }
 

@@ -86,7 +86,7 @@ func NewModel(c Config) (*Model, error) {
 	}
 	m.Invariants = m.watched()
 	m.Fenced = c.Algorithm.Fences(c.Options) && slices.ContainsFunc(m.Invariants, func(i dme.Invariant) bool { return i.Fencing })
-	m.Endless = c.Algorithm.Perpetual != nil && c.Algorithm.Perpetual(c.Options)
+	m.Endless = c.Algorithm.Endless(c.Options)
 	return m, nil
 }
 

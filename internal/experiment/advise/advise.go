@@ -215,7 +215,7 @@ func (a *Advice) entrants(opt Options) (names []string, err error) {
 		case err != nil:
 			return nil, err
 		}
-		if hops := a.hops(); algorithm.Perpetual != nil && algorithm.Perpetual(job.Options) && hops > endless {
+		if hops := a.hops(); algorithm.Endless(job.Options) && hops > endless {
 			out(algorithm, "its token circulates all the time: %.0f messages per entry at this rate", hops/float64(a.Requests))
 			continue
 		}

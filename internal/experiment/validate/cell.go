@@ -89,7 +89,9 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		return nil
 	}
 	x := &cell{
-		Cell:      claims.Cell{Condition: c.name, Spec: job.Spec, Isolated: c.Isolated(), Dynamic: q.Algorithm.Dynamic},
+		Cell: claims.Cell{
+			Condition: c.name, Spec: job.Spec, Isolated: c.Isolated(), Dynamic: q.Algorithm.Dynamic, Perpetual: q.Algorithm.Endless(job.Options),
+		},
 		algorithm: q.Algorithm, set: q.Set, repetitions: p.effort.repetitions,
 		cost: float64(requests) * each, members: otherMembers(setting),
 		overtaking: claim.OvertakingBound(claim.Of(q.Algorithm), setting, c.Ordered),

@@ -219,7 +219,7 @@ func (j *Job) complete() (*Job, error) {
 	try(links.CheckNodes(s.Nodes))
 	j.Plan, err = workload.New(j.load, s.Nodes, s.Seed)
 	try(err)
-	if j.kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
+	if j.kind.Drive == workload.Stepped && a.Endless(opt) {
 		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; "+
 			"%s with these options never does; choose %s",
 			j.kind.Name, a.Name, alternatives(a.Stepped)))
