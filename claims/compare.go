@@ -96,7 +96,7 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 	return e, true
 }
 
-// excess is by how much more than predicted was measured, if that refutes no claim: none if it would.
+// excess returns how much more than predicted was measured where that refutes no claim, and why it does not.
 func (c *Cell) excess(q claim.Quantity, means []float64, predicted float64) Tolerance {
 	sum := 0.0
 	for _, x := range means {

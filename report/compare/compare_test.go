@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/dme"
 	"dmebench/internal/platform/layout"
 	"dmebench/internal/testkit"
 	"dmebench/report/compare"
@@ -89,6 +90,40 @@ func TestAlarmsAndPower(t *testing.T) {
 	}
 	if found < 900 {
 		t.Errorf("a slowdown of 5%% was found in %d of %d, want at least 90%%", found, pairs)
+	}
+}
+
+// However many cells there are, a gate raises a false alarm about anything in one of twenty comparisons at
+// most, also if other cells are better, and it finds one cell that is slower by 10%.
+func TestGatesOfManyCells(t *testing.T) {
+	const gates = 100
+	rng := rand.New(rand.NewPCG(2026, 12))
+	for _, x := range []struct {
+		of          func(cell int) float64 // B's factor
+		least, most int                    // gates with an alarm
+	}{
+		{func(int) float64 { return 1 }, 0, 11},
+		{func(cell int) float64 { return 1 - 0.2*float64(cell%2) }, 0, 11},
+		{func(cell int) float64 { return 1 + 0.1*float64(dme.Count(cell == 7)) }, 95, 100},
+	} {
+		alarms := 0
+		for range gates {
+			var a, b []runs.Run
+			for cell := range 20 {
+				for i := range 10 {
+					a = append(a, ran("maekawa", 3+cell, i+1, 1e6*(1+0.02*rng.NormFloat64())))
+					b = append(b, ran("maekawa", 3+cell, i+1, 1e6*x.of(cell)*(1+0.02*rng.NormFloat64())))
+				}
+			}
+			g := compared(t, a, b, compare.Options{}).Watch(0)
+			alarms += dme.Count(len(g.Regressions) > 0)
+			if len(g.Untold) > 0 {
+				t.Fatalf("undecided: %v", g.Untold)
+			}
+		}
+		if alarms < x.least || alarms > x.most {
+			t.Errorf("%d alarms of %d, want %d to %d", alarms, gates, x.least, x.most)
+		}
 	}
 }
 

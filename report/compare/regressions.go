@@ -51,9 +51,9 @@ func ReadLimit(text string) (float64, error) {
 
 // Watch looks for regressions from A to B: a metric that is worse by more than limit, if the
 // difference is significant at the comparison's alpha after the correction of [stats.FalseDiscovery]
-// over all that is looked at. Metrics are throughput, the 99th percentiles of waiting and response
-// time, and messages per CS, or those that the comparison was asked for. The comparison keeps what
-// was found.
+// over all that is looked at, in which what is better counts as no difference. Metrics are throughput,
+// the 99th percentiles of waiting and response time, and messages per CS, or those that the comparison
+// was asked for. The comparison keeps what was found.
 func (c *Comparison) Watch(limit float64) *Gate {
 	g := &Gate{Limit: limit, Metrics: []string{}, Regressions: []Regression{}, Untold: []string{}}
 	c.Gate = g
@@ -67,20 +67,24 @@ func (c *Comparison) Watch(limit float64) *Gate {
 		}
 		g.Metrics = append(g.Metrics, t.Metric)
 		for _, r := range t.Rows {
-			if varies(r.A, r.B) {
-				rows, metrics, p = append(rows, r), append(metrics, t.metric), append(p, *r.P)
+			if !varies(r.A, r.B) {
+				continue
+			}
+			rows, metrics, p = append(rows, r), append(metrics, t.metric), append(p, *r.P)
+			if r.worse(t.metric) <= 0 {
+				p[len(p)-1] = 1
 			}
 		}
 	}
 	for i, corrected := range stats.FalseDiscovery(p) {
 		r, m := rows[i], metrics[i]
-		found := r.Significant && corrected <= c.Alpha
+		found, better := r.Significant && corrected <= c.Alpha, r.Significant && r.worse(m) <= 0
 		switch {
 		case found && r.worse(m) > limit:
 			text := fmt.Sprintf("%s: %s %s, from %s to %s %s",
 				r.Cell.name(), m.Name, r.delta(), m.Text(r.A.Median), m.Text(r.B.Median), r.evidence(r.A, r.B))
 			g.Regressions = append(g.Regressions, Regression{r.Cell, m.Name, r.Change, r.P, &corrected, text})
-		case !found && stats.LeastP(r.A.N, r.B.N)*float64(len(p)) > c.Alpha:
+		case !found && !better && stats.LeastP(r.A.N, r.B.N)*float64(len(p)) > c.Alpha:
 			text := fmt.Sprintf("%s: %d and %d repetitions: a difference here alone would not be significant at level %v among %s; "+
 				"run %d or more on each side", r.Cell.name(), r.A.N, r.B.N, c.Alpha, units.Counted(len(p), "test"), stats.EnoughFor(len(p), c.Alpha))
 			if !slices.Contains(g.Untold, text) {

@@ -66,7 +66,7 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 	return r
 }
 
-// over reports whether a schedule that goes on without entries is left: if no request need be served, soon.
+// over reports whether a schedule that brings no more entries is given up: soon if no request need be served.
 func (r *run) over() bool {
 	most := r.search.Patience
 	return r.QuietFor > most/20 && !r.mustServe() && (r.QuietFor > most || r.Hopeless())
