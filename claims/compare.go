@@ -98,11 +98,7 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 
 // excess returns how much more than predicted was measured where that refutes no claim, and why it does not.
 func (c *Cell) excess(q claim.Quantity, means []float64, predicted float64) Tolerance {
-	sum := 0.0
-	for _, x := range means {
-		sum += x
-	}
-	off := (sum/float64(len(means)) - predicted) / scaleOf(predicted)
+	off := (estimateOf(means, c.Compared).mean - predicted) / scaleOf(predicted)
 	switch {
 	case c.Real() && q == claim.Throughput:
 		return Tolerance{Size: -off, Reason: becauseOfMachines}

@@ -67,7 +67,7 @@ func ValidationSummary(d *claims.Document) string {
 	}
 	text += fmt.Sprintf("; %s in %.0f s", units.Counted(d.Runs, "run"), d.ElapsedSeconds)
 	if d.RunsLeftOut > 0 {
-		text += fmt.Sprintf(", %s left out because the time was over (fewer algorithms, by --algorithm, have more each)",
+		text += fmt.Sprintf(", %s left out because the time was over (name fewer algorithms, and each has more)",
 			units.Counted(d.RunsLeftOut, "run"))
 	}
 	if !d.Complete {
