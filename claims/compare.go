@@ -307,7 +307,7 @@ const (
 // The reasons for tolerances.
 const (
 	becauseOfEnds     = "the load at the start and the end of a run differs, and here they could not be left out"
-	becauseOfRounds   = "a token that never rests circulates before the first request and after the last, and that could not be left out"
+	becauseOfRounds   = "a token that never rests circulates after the last request until it is stopped, and that could not be left out"
 	becauseOfFirst    = "the first request of each node finds the initial state, and here it could not be left out"
 	becauseOfTimes    = "over a real network a handler takes time too, and T is measured by other messages"
 	becauseOfMachines = "over a real network processes wait for a processor, too, and the claim counts delays of messages alone"

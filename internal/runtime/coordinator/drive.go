@@ -18,6 +18,7 @@ import (
 
 const (
 	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
+	pollEnd   = 200 * time.Microsecond // shortly before a perpetual token is to stop, which moves on until then
 	pollFar   = 20 * time.Millisecond  // the same if the hosts have to be asked
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
@@ -52,7 +53,17 @@ func (c *coordinator) drive(ctx context.Context) error {
 		if c.several() {
 			pause = pollFar
 		}
-		err = c.until(ctx, pause, func(_, now sums) bool { return now.served() && !c.faults.expects().keeps })
+		served := func(_, now sums) bool { return now.served() && !c.faults.expects().keeps }
+		if c.stops() {
+			requests := uint64(c.job.Plan.Requests())
+			err = c.until(ctx, pause, func(before, now sums) bool {
+				return served(before, now) || now.entries+2*(now.entries-before.entries) >= requests && requests > 0
+			})
+			pause = min(pause, pollEnd)
+		}
+		if err == nil {
+			err = c.until(ctx, pause, served)
+		}
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
@@ -125,10 +136,16 @@ func (c *coordinator) lead() int64 {
 	return int64(lead)
 }
 
+// stops reports whether the nodes fall silent only once they are told that no more requests come.
+func (c *coordinator) stops() bool {
+	_, ok := c.job.System.Node(1).(dme.Stopper)
+	return ok
+}
+
 // drain waits for quiescence. A system with a perpetual token falls silent only once its nodes hear
 // that no more requests will come.
 func (c *coordinator) drain(ctx context.Context) error {
-	if _, ok := c.job.System.Node(1).(dme.Stopper); ok {
+	if c.stops() {
 		if _, err := c.all(ctx, control.Command{Op: control.OpStop}); err != nil {
 			return err
 		}

@@ -1,14 +1,17 @@
 package coordinator
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/record"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -234,5 +237,40 @@ func TestEventsAreRecorded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a token that never rests sends before the workload begins is no part of the run.
+func TestPerpetualTokenStartsWithTheWorkload(t *testing.T) {
+	beside(t)
+	var kept recording.Kept
+	r := mustEnd(t, runs.Spec{Algorithm: "token-ring", Nodes: 3, Transport: "tcp", Requests: 60},
+		Options{Record: 10_000, Recorded: func(k recording.Kept) { kept = k }, Entries: true})
+	_, entries, err := record.Unpack(bytes.NewReader(r.Sections))
+	if err != nil {
+		t.Fatal(err)
+	}
+	requested := make(map[dme.NodeID][]int64) // since the beginning of the workload
+	for e, err := range entries {
+		if err != nil {
+			t.Fatal(err)
+		}
+		requested[e.Node] = append(requested[e.Node], e.Requested)
+	}
+	begun, first := int64(math.MaxInt64), int64(math.MaxInt64)
+	job := resolve(t, runs.Spec{Algorithm: "token-ring", Nodes: 3})
+	for e, err := range recording.Merge(recording.Logs{Algorithm: job.Algorithm, Kept: kept, FromFirst: true}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.What == dme.Send:
+			first = min(first, e.At)
+		case e.What == dme.Request:
+			begun = min(begun, e.At-requested[e.Node][0])
+			requested[e.Node] = requested[e.Node][1:]
+		}
+	}
+	if early := time.Duration(begun - first); early > time.Millisecond {
+		t.Errorf("a message was sent %v before the workload began", early)
 	}
 }

@@ -16,7 +16,8 @@ type due uint8
 
 // At one instant events fire in this order.
 const (
-	timeoutDue due = iota
+	startDue due = iota
+	timeoutDue
 	exitDue
 	arrivalDue
 	pingDue

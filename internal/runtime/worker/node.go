@@ -121,7 +121,10 @@ func (w *worker) fire(e event) {
 func (n *node) fire(e event) {
 	n.mu.Lock()
 	switch e.due {
+	case startDue:
+		n.start()
 	case arrivalDue:
+		n.start()
 		n.proc.Arrive(e.at)
 	case exitDue:
 		n.leave()

@@ -255,11 +255,16 @@ func (w *worker) mark() {
 	w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 }
 
-// begin starts the nodes, and their workload at the given time.
+// begin starts the nodes, and their workload at the given time. Nodes whose messages only a stop
+// ends start with it: what they send before is no part of the run.
 func (w *worker) begin(at int64) {
 	w.each(func(n *node) {
 		n.do(func(p *localprocess.Process) {
-			n.start()
+			if _, endless := p.Node().(dme.Stopper); endless {
+				w.alarm.add(event{at: at, due: startDue, node: n.id})
+			} else {
+				n.start()
+			}
 			p.Begin(at)
 		})
 		if n.guest != nil {
