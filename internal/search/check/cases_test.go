@@ -334,7 +334,7 @@ func (c *testCase) prove() {
 // draw writes down which schedules seeds stand for, in short.
 func (c *testCase) draw(s *Search) {
 	for k := range s.Schedules {
-		one, broken := s.schedule(int64(k), nil)
+		one, broken := s.schedule(c.Context(), int64(k), nil)
 		p, err := s.plan(s.Seed + uint64(k))
 		if err != nil {
 			c.Fatal(err)

@@ -145,7 +145,7 @@ func TestSoundOnesDoNotStarve(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p := s.Part(t.Context(), 0, schedules); p.Broken || p.Starved > 0 {
-				_, v := s.schedule(int64(p.Done-1), nil)
+				_, v := s.schedule(t.Context(), int64(p.Done-1), nil)
 				t.Errorf("N=%d, seed %d: %v %s", o.Nodes, o.Seed+uint64(p.Done-1), v, p.Starving)
 			}
 		}

@@ -196,7 +196,7 @@ func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	if x.found == nil {
 		return report, nil
 	}
-	trace, err := x.trace()
+	trace, err := x.trace(context.WithoutCancel(ctx)) // small systems: it is short
 	switch {
 	case errors.Is(err, errSpurious):
 		report.Violation, report.Stopped = nil, spurious

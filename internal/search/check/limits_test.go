@@ -50,6 +50,24 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// One schedule of many nodes may take minutes: it ends soon after its context, and what it left is not called done.
+func TestSchedulesEndWithTheirContext(t *testing.T) {
+	s, err := New(ricartagrawala.Algorithm(), Defaults(ricartagrawala.Algorithm(), 8, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for k := range int64(2 * starvingTurn) {
+		if one, broken := s.schedule(ctx, k, nil); broken != nil || len(one.taken) > stepsPerLook {
+			t.Errorf("schedule %d goes on for %d steps: %v", k, len(one.taken), broken)
+		}
+	}
+	if p := s.Part(ctx, 0, 1); p.Done > 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // With too few bits states are left out, and as many as the search says: the
 // probability of the last is an upper bound for all before it.
 func TestBitstateLeavesOut(t *testing.T) {

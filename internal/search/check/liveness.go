@@ -96,7 +96,7 @@ func starved(v LivenessVerdict, id dme.NodeID, loop int) *vnet.Violation {
 var errSpurious = errors.New("the nodes cannot follow the schedule that was found")
 
 // trace repeats the moves to the violation in a network of nodes, which have to show it.
-func (x *exhaustive) trace() (*Trace, error) {
+func (x *exhaustive) trace(ctx context.Context) (*Trace, error) {
 	path := x.found.way
 	if path == nil {
 		path = x.origins.path(x.found.state)
@@ -119,7 +119,7 @@ func (x *exhaustive) trace() (*Trace, error) {
 	case t.Violation.Property == "":
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
 	case x.reduction != nil || x.Bitstate > 0: // it need not be the shortest
-		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
+		t = x.shrink(ctx, plan{model: x.model}, t.Steps(), t.Violation.Property)
 	}
 	return t, nil
 }

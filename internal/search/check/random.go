@@ -18,16 +18,16 @@ import (
 // search. A schedule is repeated by its seed with Schedules: 1.
 func (s *Search) Random(ctx context.Context) Report {
 	start := time.Now()
-	ctx, cancel := s.within(ctx)
+	limited, cancel := s.within(ctx)
 	defer cancel()
 	r := &randomSearch{Search: s, ahead: make(map[int64]Part), report: Report{Workers: s.Workers}}
 	r.failed.Store(int64(s.Schedules))
 	var wg sync.WaitGroup
 	for range s.Workers {
-		wg.Go(func() { r.work(ctx) })
+		wg.Go(func() { r.work(limited) })
 	}
 	wg.Wait()
-	return r.finish(ctx, start)
+	return r.finish(ctx, limited, start)
 }
 
 func (s *Search) within(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -37,15 +37,15 @@ func (s *Search) within(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithCancel(ctx)
 }
 
-// schedule runs the k-th schedule, from 0, and says what it broke. The run is nil if there was not
+// schedule runs the k-th schedule, from 0, and says what it broke until ctx ended. The run is nil if there was not
 // even a system. Starvation that no claim excludes breaks nothing: only the run shows it.
-func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
+func (s *Search) schedule(ctx context.Context, k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	p, err := s.plan(s.Seed + uint64(k))
 	if err != nil {
 		// Options are checked with one seed; another might make a construction fail.
 		return nil, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}
 	}
-	one := s.draw(p, taken)
+	one := s.draw(ctx, p, taken)
 	if s.excuses(one.Violation) {
 		return one, nil
 	}
@@ -77,11 +77,14 @@ func (r *randomSearch) work(ctx context.Context) {
 		if k >= r.failed.Load() {
 			return
 		}
-		one, broken := r.schedule(k, taken[:0])
+		one, broken := r.schedule(ctx, k, taken[:0])
+		p := Part{First: int(k)}
 		if broken != nil {
 			r.fail(k, broken, one)
 		}
-		p := Part{First: int(k), Done: 1}
+		if broken != nil || ctx.Err() == nil { // else it was not finished
+			p.Done = 1
+		}
 		if one != nil {
 			taken = one.taken
 			p.count(one)
@@ -108,7 +111,7 @@ func (r *randomSearch) fail(k int64, v *vnet.Violation, one *run) {
 func (r *randomSearch) add(p Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done++
+	r.done += uint64(p.Done)
 	r.ahead[int64(p.First)] = p
 	for {
 		k := int64(r.sum.Done)
@@ -124,26 +127,27 @@ func (r *randomSearch) add(p Part) {
 	}
 }
 
-func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
+// finish returns the report of a search that limited has ended. ctx ends what shortens a schedule.
+func (r *randomSearch) finish(ctx, limited context.Context, start time.Time) Report {
 	if r.report.Violation == nil {
-		for _, p := range r.ahead { // the context has ended; the sums do not depend on the order
+		for _, p := range r.ahead { // the search was ended; the sums do not depend on the order
 			r.sum.add(p)
 		}
 	}
 	report := r.report
 	report.Tally = r.sum.Tally
 	report.Elapsed = time.Since(start)
-	report.Complete = report.Violation == nil && ctx.Err() == nil
+	report.Complete = report.Violation == nil && limited.Err() == nil
 	if report.Violation == nil {
 		report.Schedules, report.Seed = r.done, r.Seed
 		if !report.Complete {
-			report.Stopped = whyStopped(ctx)
+			report.Stopped = whyStopped(limited)
 		}
 		return report
 	}
 	if r.steps != nil {
 		if p, err := r.plan(report.Seed); err == nil {
-			report.Trace = r.shrink(p, r.steps, report.Violation.Property)
+			report.Trace = r.shrink(ctx, p, r.steps, report.Violation.Property)
 			report.Violation = &report.Trace.Violation
 		}
 	}

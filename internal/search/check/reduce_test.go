@@ -47,7 +47,7 @@ func TestReductionAndItsTwin(t *testing.T) {
 			t.Errorf("%s %+v: %d states with reduction, %d without", a.Name, o, x, y)
 		}
 		if with.found != nil {
-			if _, err := with.trace(); err != nil {
+			if _, err := with.trace(t.Context()); err != nil {
 				t.Errorf("%s %+v: %v", a.Name, o, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,15 +29,16 @@ func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// draw appends the steps of a planned schedule to taken, until something is broken or nothing is left.
-func (s *Search) draw(p plan, taken []vnet.Step) *run {
+// draw appends the steps of a planned schedule to taken, until something is broken, nothing is left or
+// ctx ends.
+func (s *Search) draw(ctx context.Context, p plan, taken []vnet.Step) *run {
 	if p.victim != dme.None {
-		return s.starve(p, taken)
+		return s.starve(ctx, p, taken)
 	}
-	return s.random(rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
+	return s.random(ctx, rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
 }
 
-func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
+func (s *Search) random(ctx context.Context, rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
@@ -56,7 +58,7 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
-	for r.Violation == nil && r.Steps < most && !r.over() {
+	for r.Violation == nil && r.Steps < most && !r.over() && !r.halted(ctx) {
 		x, ok := schedule.Next()
 		if !ok {
 			break
@@ -65,6 +67,11 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 	}
 	return r
 }
+
+// stepsPerLook is how often a schedule looks whether it has been cancelled.
+const stepsPerLook = 64
+
+func (r *run) halted(ctx context.Context) bool { return r.Steps%stepsPerLook == 0 && ctx.Err() != nil }
 
 // over reports whether a schedule that brings no more entries is given up: soon if no request need be served.
 func (r *run) over() bool {

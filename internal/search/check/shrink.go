@@ -27,8 +27,10 @@ const (
 // That is a valley among many. So other short schedules are drawn, which ask no more often, and the
 // best of them is taken; and in the end all states are searched that the requests of the best lead
 // to, as far as they are few: then there is no shorter schedule of these requests.
-func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trace {
-	r := &shrinker{Search: s, plan: p, property: property, left: shrinkingSteps}
+//
+// If ctx ends, the schedule stays as short as it is then.
+func (s *Search) shrink(ctx context.Context, p plan, steps []vnet.Step, property vnet.Property) *Trace {
+	r := &shrinker{Search: s, ctx: ctx, plan: p, property: property, left: shrinkingSteps}
 	best := r.minimal(steps)
 	switch property {
 	case Starvation:
@@ -42,7 +44,7 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 			}
 			return s.Requests
 		}
-		free := &shrinker{Search: s, plan: plan{model: &m}, property: property, left: shrinkingSteps}
+		free := &shrinker{Search: s, ctx: ctx, plan: plan{model: &m}, property: property, left: shrinkingSteps}
 		if less := free.shortest(free.others(best)); len(less) < len(best) {
 			best, p = less, free.plan
 		}
@@ -56,6 +58,7 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 
 type shrinker struct {
 	*Search
+	ctx      context.Context
 	plan     plan
 	property vnet.Property
 	left     int // steps that may still be taken
@@ -98,7 +101,7 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 	for size := (len(kept) + 1) / 2; size > 0; {
 		dropped := false
 		for at := 0; at < len(kept); {
-			if s.left <= 0 {
+			if s.left <= 0 || s.ctx.Err() != nil {
 				return best
 			}
 			to := min(at+size, len(kept))
@@ -123,7 +126,7 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x5403))
 	m := *s.plan.model
 	const each = 500 // times the square of the length
-	for left := min(otherSteps, each*len(best)*len(best)); left > 0; {
+	for left := min(otherSteps, each*len(best)*len(best)); left > 0 && s.ctx.Err() == nil; {
 		asked := 0
 		for _, x := range best {
 			if asks(x) {
@@ -132,7 +135,7 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 		}
 		requests := vary(rng, s.Nodes, max(1, asked))
 		m.Requests = requestsOf(requests)
-		r := s.random(rng, &m, 3*len(best), nil)
+		r := s.random(s.ctx, rng, &m, 3*len(best), nil)
 		left -= r.Steps + s.Nodes
 		if r.Violation == nil || r.Violation.Property != s.property {
 			continue
@@ -151,10 +154,10 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x500e))
 	p := s.plan
-	for left := otherSteps; left > 0; {
+	for left := otherSteps; left > 0 && s.ctx.Err() == nil; {
 		other := s.plan
 		other.patience, other.seed = leastPatience(s.Nodes), rng.Uint64()
-		r := s.starve(other, nil)
+		r := s.starve(s.ctx, other, nil)
 		left -= r.Steps
 		if r.Violation != nil && r.Violation.Property == Starvation && len(r.taken) < len(best) {
 			best, p = r.taken, other
@@ -180,7 +183,7 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	search.Options.States, search.Workers, search.Memory, search.Time, search.Progress = shrinkingStates, 1, 0, 0, nil
 	search.Reduce, search.Bitstate, search.Reach = false, 0, nil // for the shortest, and what they find is shortened here
 	search.model = &m
-	r, err := search.Exhaustive(context.Background())
+	r, err := search.Exhaustive(s.ctx)
 	if err != nil || r.Trace == nil || r.Violation.Property != s.property || len(r.Trace.Events) >= len(best) {
 		return best
 	}
@@ -235,9 +238,11 @@ func (s *Search) Part(ctx context.Context, first, count int) Part {
 	p := Part{First: first}
 	var taken []vnet.Step
 	for k := first; k < first+count && ctx.Err() == nil && !p.Broken; k++ {
-		one, broken := s.schedule(int64(k), taken[:0])
+		one, broken := s.schedule(ctx, int64(k), taken[:0])
+		if p.Broken = broken != nil; !p.Broken && ctx.Err() != nil {
+			break
+		}
 		p.Done++
-		p.Broken = broken != nil
 		if one != nil {
 			taken = one.taken
 			p.count(one)
@@ -275,12 +280,12 @@ func (p *Tally) starve(schedules int, first string) {
 // next ends the search with it, but for the end of the search's time or of ctx.
 func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first int) (Part, error)) (Report, error) {
 	start := time.Now()
-	ctx, cancel := s.within(ctx)
+	limited, cancel := s.within(ctx)
 	defer cancel()
 	var all Part
 	for all.Done < s.Schedules && !all.Broken {
-		p, err := next(ctx, all.Done)
-		if ctx.Err() != nil {
+		p, err := next(limited, all.Done)
+		if limited.Err() != nil {
 			break
 		}
 		if err != nil {
@@ -296,14 +301,14 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 	r.failed.Store(int64(s.Schedules))
 	if all.Broken {
 		k := all.Done - 1
-		one, broken := s.schedule(int64(k), nil)
+		one, broken := s.schedule(ctx, int64(k), nil)
 		if broken == nil {
 			return Report{}, fmt.Errorf("check: the schedule of seed %d broke a property elsewhere, and breaks none here; "+
 				"does its algorithm depend on more than its state?", s.Seed+uint64(k))
 		}
 		r.fail(int64(k), broken, one)
 	}
-	return r.finish(ctx, start), nil
+	return r.finish(ctx, limited, start), nil
 }
 
 // add adds the part that comes after p.

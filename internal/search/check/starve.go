@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -47,8 +48,9 @@ func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	return p
 }
 
-// starve draws and takes the steps of a schedule that tries to starve a node, until it is served.
-func (s *Search) starve(p plan, taken []vnet.Step) *run {
+// starve draws and takes the steps of a schedule that tries to starve a node, until it is served or
+// ctx ends.
+func (s *Search) starve(ctx context.Context, p plan, taken []vnet.Step) *run {
 	rng := rand.New(rand.NewPCG(p.seed, p.model.Seed))
 	r := newRun(s, p, taken)
 	schedule := &vnet.Schedule{
@@ -57,7 +59,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	}
 	reading := rng.IntN(2) == 0 // the victim writes, and the others read, if nodes distinguish them
 	schedule.Begin()
-	for asked := 0; r.Violation == nil; {
+	for asked := 0; r.Violation == nil && !r.halted(ctx); {
 		x, ok := schedule.Next()
 		if !ok {
 			break
