@@ -200,15 +200,15 @@ func (s *sample) toleranceOf(e *estimate) Tolerance {
 func (p *Point) compareMean(e *estimate, t Tolerance) {
 	scale := scaleOf(p.Predicted)
 	off, half := math.Abs(e.mean-p.Predicted)/scale, e.half/scale
-	inside := e.known && off <= half+reached
+	inside, late := e.known && off <= half+reached, t.Reason == becauseOfMachines // which no more runs change
 	switch {
 	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only if it is always
 		p.How = units.Number(e.mean) + ", and not 0"
 	case inside && off+half <= resolution+reached:
 		p.Standing, p.How = Agrees, "in the interval"
-	case !e.known:
+	case !e.known && !late:
 		p.Standing, p.How = Open, "one run has no interval"
-	case inside:
+	case inside && !late:
 		p.Standing, p.How = Open, "the interval is too wide to tell"
 	case off <= half+t.Size+reached:
 		p.How = "off by " + percent(p.Off)
@@ -242,7 +242,7 @@ func (p *Point) compareBound(kind claim.Kind, e *estimate, t Tolerance) {
 	switch {
 	case beyond <= reached, e.known && beyond <= half && beyond+half <= resolution:
 		p.Standing, p.How = Agrees, how
-	case e.known && beyond > half && beyond <= half+t.Size+reached && t.Size > 0:
+	case t.Reason == becauseOfMachines, e.known && beyond > half && beyond <= half+t.Size+reached && t.Size > 0:
 		p.How = how
 		p.grant(t, beyond+half)
 	case !e.known, beyond <= e.family/scale+t.Size:

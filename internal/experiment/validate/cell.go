@@ -83,6 +83,9 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 	effort := p.effort
 	if job.Network.Real() {
 		effort.perNode, effort.messages = 30, 1e5
+		if p.opt.Transport != runs.Sim { // several short runs tell more than a long one
+			effort.isolated = 400
+		}
 	}
 	requests := c.requests(job.Spec.Nodes, each, q.Algorithm.Dynamic, &effort)
 	if requests == 0 {
@@ -128,7 +131,8 @@ type work struct {
 
 // pending returns the runs that have not been carried out, in the order in which
 // they are: every cell gets the repetitions that an interval needs before any
-// gets more, and the cheap come before the expensive.
+// gets more, over a real network every cell one before any gets two, and the cheap come before the
+// expensive.
 func (p *plan) pending(real bool) []work {
 	var all []work
 	for _, c := range p.cells {
@@ -139,8 +143,8 @@ func (p *plan) pending(real bool) []work {
 		}
 	}
 	round := func(w work) int {
-		if real { // few, and expensive: every size once before any twice
-			return w.repetition
+		if real && w.repetition > 0 {
+			return 1 + w.repetition/leastForInterval
 		}
 		return w.repetition / leastForInterval
 	}

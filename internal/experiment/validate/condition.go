@@ -173,7 +173,6 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 	const (
 		fewest         = 10 // per node of a contended run
 		fewestIsolated = 200
-		manyIsolated   = 2000
 		manyRare       = 800 // between which a perpetual token goes round and round
 		slack          = 8   // how far a large system may exceed what a run should cost
 		perDynamic     = 20  // per node, if its first request finds the initial state
@@ -188,7 +187,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 	}
 	if c.Isolated() {
 		if !dynamic {
-			most := float64(manyIsolated)
+			most := float64(e.isolated)
 			if c.rare {
 				most = manyRare
 			}
@@ -198,7 +197,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		if float64(least) > slack*affordable {
 			return 0
 		}
-		return max(manyIsolated, int(min(affordable, 100*float64(nodes))), least)
+		return max(e.isolated, int(min(affordable, 100*float64(nodes))), least)
 	}
 	most := e.perNode
 	if c.perNode > 0 {

@@ -80,6 +80,8 @@ func (p *plan) ask(a *dme.Algorithm, c claim.Claim) *question {
 		q.unanswerable("results do not have it, and the claim does not say how the construction decides it")
 	case c.Load == claim.Faults:
 		q.unanswerable("no fault is injected here; 'dmebench validate --faults' does that")
+	case q.gauged() && p.opt.Transport != runs.Sim:
+		q.unanswerable("only simulations look into the nodes; leave out --transport")
 	case !claims.Told(a, c.Quantity):
 		q.unanswerable("results do not have it")
 	}

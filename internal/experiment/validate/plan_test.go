@@ -21,7 +21,7 @@ import (
 func smallEffort() effort {
 	return effort{
 		ladder: []int{4, 8, 16}, wide: rungs(10, 8, 350), real: []int{8, 13, 31, 64, 125, 216}, others: 16,
-		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, messages: 4e5,
+		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, isolated: 2000, messages: 4e5,
 	}
 }
 
@@ -142,6 +142,33 @@ func TestRunsAreShared(t *testing.T) {
 	}
 	if p.pending(true) != nil {
 		t.Error("an algorithm whose messages grow like N is not worth processes")
+	}
+}
+
+// The time for runs over a real network seldom suffices: every cell gets one run, then as many as an interval
+// needs, before any gets more.
+func TestRealRunsInTheirOrder(t *testing.T) {
+	o := &Options{Catalog: algorithms.All(), Algorithms: []string{"lamport", "token-ring"}, Transport: "tcp", Seed: 1}
+	subjects, _, _ := o.subjects()
+	p := newPlan(t.Context(), o, smallEffort(), subjects)
+	for _, c := range p.cells {
+		c.repetitions = leastForInterval + 2
+	}
+	most := 0
+	for i, w := range p.pending(true) {
+		k := w.repetition
+		if i < len(p.cells) && k > 0 || i < leastForInterval*len(p.cells) && k >= leastForInterval {
+			t.Errorf("run %d of %d cells is the repetition %d of one", i+1, len(p.cells), k+1)
+		}
+		most = max(most, k+1)
+	}
+	if most != leastForInterval+2 || len(p.pending(false)) > 0 {
+		t.Errorf("%d repetitions, and %d simulations", most, len(p.pending(false)))
+	}
+	for _, q := range p.questions {
+		if q.gauged() && q.Unanswerable == "" {
+			t.Errorf("%s: no run over tcp looks into the nodes", q.Claim.ID(q.Algorithm))
+		}
 	}
 }
 
