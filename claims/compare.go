@@ -204,6 +204,9 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 	switch {
 	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only if it is always
 		p.How = units.Number(e.mean) + ", and not 0"
+		if ends := t.Reason == becauseOfEnds || t.Reason == becauseOfFirst; ends && e.mean <= t.Size { // each of those requests may have one
+			p.grant(t, 1)
+		}
 	case inside && off+half <= resolution+reached:
 		p.Standing, p.How = Agrees, "in the interval"
 	case !e.known && !late:

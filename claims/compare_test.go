@@ -112,6 +112,26 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 	}
 }
 
+// What the entries at the ends of a real run may have does not refute that there is nothing on average.
+func TestNothingOnAverage(t *testing.T) {
+	for _, x := range []struct {
+		transport string
+		isolated  bool
+		mean      float64
+		want      Standing
+	}{
+		{"tcp", false, 0, Agrees}, {"tcp", false, 0.029, Open}, {"tcp", false, 0.031, Differs},
+		{"tcp", true, 0.001, Differs}, {runs.Sim, true, 0.001, Differs},
+	} {
+		c := Cell{Spec: runs.Spec{Nodes: 10, Requests: 1000, Transport: x.transport}, Isolated: x.isolated}
+		c.Results = runsWith([]float64{x.mean, x.mean, x.mean}, 0)
+		e, ok := c.Compare(claim.Claim{Kind: claim.Mean, Quantity: claim.MessagesPerCS}, 0)
+		if !ok || e.Standing != x.want || x.want == Open && e.ToleranceFor != becauseOfEnds {
+			t.Errorf("%v over %s: %s (%s) for %q, want %s", x.mean, x.transport, e.Standing, e.How, e.ToleranceFor, x.want)
+		}
+	}
+}
+
 // What takes five times as long over a real network as predicted tells of its machines: no claim about
 // times is refuted by it, and however few the runs are, more would not tell. What takes a fifth is no machine's
 // doing, nor is anything in simulations.
