@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -128,31 +129,33 @@ func TestMemoryIsBounded(t *testing.T) {
 			continue
 		}
 		for workers := 1; workers <= 3; workers += 2 {
-			const limit = 48 << 20
-			s, err := New(c.a, Options{Nodes: c.nodes, Requests: c.requests, Memory: limit, Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := newExhaustive(s, workers)
-			before := liveHeap()
-			live, held := 0.0, 0.0
-			s.Progress = func(uint64) {
-				if now := x.memory.held.Load(); live == 0 && now > limit/2 {
-					live, held = liveHeap()-before, float64(now)
+			t.Run(fmt.Sprintf("%s on %d nodes, workers %d", c.a.Name, c.nodes, workers), func(t *testing.T) {
+				const limit = 48 << 20
+				s, err := New(c.a, Options{Nodes: c.nodes, Requests: c.requests, Memory: limit, Workers: workers})
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			x.run(t.Context())
-			r := x.report(t.Context())
-			if r.Complete || r.Stopped != "limit of 48 MiB of memory" {
-				t.Errorf("%s, N=%d, %d workers: %+v", c.a.Name, c.nodes, workers, r)
-			}
-			if last := x.memory.held.Load(); last > limit*9/8 {
-				t.Errorf("%s, N=%d, %d workers: holds %v", c.a.Name, c.nodes, workers, Bytes(last))
-			}
-			// Of several workers the others go on meanwhile.
-			if workers == 1 && (live < held*2/3 || live > held*3/2) {
-				t.Errorf("%s, N=%d, %d workers: holds %.3g bytes and takes them for %.3g", c.a.Name, c.nodes, workers, live, held)
-			}
+				x := newExhaustive(s, workers)
+				before := liveHeap()
+				live, held := 0.0, 0.0
+				s.Progress = func(uint64) {
+					if now := x.memory.held.Load(); live == 0 && now > limit/2 {
+						live, held = liveHeap()-before, float64(now)
+					}
+				}
+				x.run(t.Context())
+				r := x.report(t.Context())
+				if r.Complete || r.Stopped != "limit of 48 MiB of memory" {
+					t.Errorf("%+v", r)
+				}
+				if last := x.memory.held.Load(); last > limit*9/8 {
+					t.Errorf("holds %v", Bytes(last))
+				}
+				// Of several workers the others go on meanwhile.
+				if workers == 1 && (live < held*2/3 || live > held*3/2) {
+					t.Errorf("holds %.3g bytes and takes them for %.3g", live, held)
+				}
+			})
 		}
 	}
 }
