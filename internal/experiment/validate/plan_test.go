@@ -172,6 +172,22 @@ func TestRealRunsInTheirOrder(t *testing.T) {
 	}
 }
 
+// What a run of a cell does not tell, none of its others does: only a cell without any is unfinished.
+func TestUnfinished(t *testing.T) {
+	q := &question{Question: claims.Question{Claim: claim.Claim{Kind: claim.Mean, Quantity: claim.SyncDelay}}}
+	silent := &runs.Result{Status: runs.OK}
+	for _, x := range []struct {
+		runs []*runs.Result
+		want bool
+	}{
+		{nil, true}, {[]*runs.Result{nil, nil}, true}, {[]*runs.Result{silent, nil}, false}, {[]*runs.Result{silent, silent}, false},
+	} {
+		if evidence, unfinished := q.compare([]*cell{{runs: x.runs}}, 1); len(evidence) > 0 || unfinished != x.want {
+			t.Errorf("%v: unfinished %v, want %v; %v", x.runs, unfinished, x.want, evidence)
+		}
+	}
+}
+
 // A claim about links that keep order is not asked on others.
 func TestConditionsOfAClaim(t *testing.T) {
 	unordered := func(q *question) bool {

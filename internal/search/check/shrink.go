@@ -96,6 +96,9 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 		return true
 	}
 	for id := range s.plan.model.IDs() { // all that a node has asked for
+		if s.ctx.Err() != nil {
+			return best
+		}
 		try(slices.DeleteFunc(slices.Clone(kept), func(x vnet.Step) bool { return asks(x) && x.Node == id }))
 	}
 	for size := (len(kept) + 1) / 2; size > 0; {
@@ -302,6 +305,9 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 	if all.Broken {
 		k := all.Done - 1
 		one, broken := s.schedule(ctx, int64(k), nil)
+		if err := ctx.Err(); broken == nil && err != nil {
+			return Report{}, err
+		}
 		if broken == nil {
 			return Report{}, fmt.Errorf("check: the schedule of seed %d broke a property elsewhere, and breaks none here; "+
 				"does its algorithm depend on more than its state?", s.Seed+uint64(k))
