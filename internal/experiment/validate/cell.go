@@ -81,6 +81,7 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 	setting := settingOf(job)
 	each := cmp.Or(claim.PerEntry(q.Algorithm, setting, claim.AnyLoad), 3*float64(setting.Nodes))
 	effort := p.effort
+	effort.isolated = 2000
 	if job.Network.Real() {
 		effort.perNode, effort.messages = 30, 1e5
 		if p.opt.Transport != runs.Sim { // several short runs tell more than a long one

@@ -21,7 +21,7 @@ import (
 func smallEffort() effort {
 	return effort{
 		ladder: []int{4, 8, 16}, wide: rungs(10, 8, 350), real: []int{8, 13, 31, 64, 125, 216}, others: 16,
-		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, isolated: 2000, messages: 4e5,
+		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, messages: 4e5,
 	}
 }
 

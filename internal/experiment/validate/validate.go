@@ -219,7 +219,7 @@ type effort struct {
 	onReal      int
 
 	perNode  int     // requests per node of a contended run, at best
-	isolated int     // requests of a run in which they are isolated
+	isolated int     // requests of a run in which they are isolated; each cell's own
 	messages float64 // of one run, at most
 }
 
@@ -229,19 +229,19 @@ func effortOf(m Mode) (effort, error) {
 		return effort{
 			budget: 2 * time.Minute,
 			ladder: []int{4, 8, 16}, wide: rungs(16, 8, 4096), others: 8,
-			repetitions: 6, onWide: 4, perNode: 60, isolated: 2000, messages: 2e5,
+			repetitions: 6, onWide: 4, perNode: 60, messages: 2e5,
 		}, nil
 	case Moderate:
 		return effort{
 			budget: 8 * time.Minute,
 			ladder: []int{4, 8, 16, 32, 64, 128}, wide: rungs(18, 8, 10000), real: realSizes, others: 32,
-			repetitions: 8, onWide: 6, onReal: 2, perNode: 100, isolated: 2000, messages: 1e6,
+			repetitions: 8, onWide: 6, onReal: 2, perNode: 100, messages: 1e6,
 		}, nil
 	case Full:
 		return effort{
 			budget: 26 * time.Minute,
 			ladder: []int{4, 8, 16, 32, 64, 128, 256}, wide: rungs(18, 8, 10000), real: realSizes, others: 64,
-			repetitions: 12, onWide: 10, onReal: 6, perNode: 100, isolated: 2000, messages: 3e6,
+			repetitions: 12, onWide: 10, onReal: 6, perNode: 100, messages: 3e6,
 		}, nil
 	}
 	return effort{}, fmt.Errorf("validate: unknown mode %q", m)

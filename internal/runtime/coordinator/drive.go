@@ -18,8 +18,8 @@ import (
 
 const (
 	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
-	pollEnd   = 200 * time.Microsecond // shortly before a perpetual token is to stop, which moves on until then
 	pollFar   = 20 * time.Millisecond  // the same if the hosts have to be asked
+	pollEnd   = 200 * time.Microsecond // shortly before a perpetual token is to stop, which moves on until then
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
 	leadExtra = 100 * time.Microsecond // for each worker

@@ -127,7 +127,7 @@ func (r *randomSearch) add(p Part) {
 	}
 }
 
-// finish returns the report of a search, whose context was limited; ctx is that of what shortens a schedule after it.
+// finish returns the report of a search that ran under limited. ctx is for shortening what it found.
 func (r *randomSearch) finish(ctx, limited context.Context, start time.Time) Report {
 	if r.report.Violation == nil {
 		for _, p := range r.ahead { // the search was ended; the sums do not depend on the order
