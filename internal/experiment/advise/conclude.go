@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// asGood is by how much an algorithm may be behind the best in what decides and be
-	// as good for the purpose, as is one that is not distinguishable from it: a simulation
-	// is not closer to a system than that, however small its own differences.
-	asGood = 0.05
+	// asGood is by how much of it an algorithm may be behind the best in what decides and be
+	// as good for the purpose: a simulation is hardly closer to a system than that, however
+	// small its own differences.
+	asGood = 0.1
 
 	// servesAll is the part of the rate that must be served.
 	servesAll = 0.95
@@ -62,24 +62,42 @@ func (a *Advice) conclude() {
 	a.Measure = a.command(chosen.Label)
 }
 
-// asGood lists the entrants that are as good as the best in what decides, and serve all requests.
+// asGood lists the entrants that serve all requests and are as good as the best in what decides, or
+// not certainly behind it; the best first. That the ranking finds no difference is not enough:
+// corrected for all pairs of algorithms, its tests miss large ones.
 func (a *Advice) asGood(by int) []rank.Entrant {
 	var good []rank.Entrant
-	best := math.NaN()
 	for _, e := range a.contest.Entrants {
-		x := e.Cells[by].Median
-		if x == nil || slices.Contains(a.Behind, e.Label) {
+		if e.Cells[by].Median == nil || slices.Contains(a.Behind, e.Label) {
 			continue
 		}
-		if math.IsNaN(best) {
-			best = *x
+		best := e
+		if len(good) > 0 {
+			best = good[0]
 		}
-		level := e.Cells[by].Standing == rank.First || e.Cells[by].Standing == rank.Level
-		if level || math.Abs(*x-best) <= asGood*math.Abs(best) {
+		if lag := a.lag(e.Cells[by], best.Cells[by]); lag.Median <= asGood || lag.Lo <= 0 {
 			good = append(good, e)
 		}
 	}
 	return good
+}
+
+// lag is by how much of it a cell is behind the best one. In a repetition all algorithms have the
+// same arrivals, so that one by one they scatter less than the values do.
+func (a *Advice) lag(x, best rank.Cell) stats.Estimate {
+	m, _ := runs.LookupMetric(a.contest.By)
+	var lags []float64
+	for k := range min(x.N, best.N) {
+		lag := 0.0
+		if x.Values[k] != best.Values[k] {
+			lag = min((x.Values[k]-best.Values[k])/math.Abs(best.Values[k]), math.MaxFloat64)
+		}
+		if m.Better == runs.Higher {
+			lag = -lag
+		}
+		lags = append(lags, lag)
+	}
+	return stats.Median(lags)
 }
 
 // cheaper reports whether x sends fewer messages than y or, where they send as many,
@@ -179,14 +197,14 @@ func (a *Advice) apart(chosen rank.Entrant, good []rank.Entrant) string {
 
 func (a *Advice) sure(good []rank.Entrant, chosen string) {
 	c, q := a.contest, &a.Question
-	switch c.Outcome {
-	case rank.Won:
-		a.Sure = append(a.Sure, "in the simulations the first is ahead of all others by more than chance")
-	case rank.Tied:
-		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations %d of %d algorithms cannot be told from the best",
-			len(c.Best), len(c.Entrants)))
-	case rank.TooFew:
+	switch {
+	case c.Outcome == rank.TooFew:
 		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell differences from chance", q.Repetitions))
+	case len(good) > 1:
+		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations %d of %d algorithms are within %s%% of the best, or not certainly behind it",
+			len(good), len(c.Entrants), units.Number(100*asGood)))
+	case len(c.Entrants) > 1:
+		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is ahead of all others by more than %s%%, and hardly by chance", units.Number(100*asGood)))
 	}
 	if most, known := a.Capacity[chosen]; known && q.Rate > nearly*most {
 		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
