@@ -204,7 +204,8 @@ func (a *Advice) sure(good []rank.Entrant, chosen string) {
 		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations %d of %d algorithms are within %s%% of the best, or not certainly behind it",
 			len(good), len(c.Entrants), units.Number(100*asGood)))
 	case len(c.Entrants) > 1:
-		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is ahead of all others by more than %s%%, and hardly by chance", units.Number(100*asGood)))
+		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is ahead of all others by more than %s%%, and hardly by chance",
+			units.Number(100*asGood)))
 	}
 	if most, known := a.Capacity[chosen]; known && q.Rate > nearly*most {
 		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
