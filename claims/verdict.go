@@ -138,9 +138,9 @@ func sense(kind claim.Kind, points []Point) string {
 	for _, p := range points {
 		runs += p.Runs
 	}
-	in := fmt.Sprintf("in %s runs", units.Count(uint64(runs)))
+	in := "in " + units.Counted(runs, "run")
 	if runs == 0 {
-		in = fmt.Sprintf("at %d sizes", len(points))
+		in = "at " + units.Counted(len(points), "size")
 	}
 	switch {
 	case kind == claim.Exact && tolerated == 0:

@@ -122,7 +122,7 @@ func comparisons() claim.List {
 		// One RELEASE for each hop to the corner.
 		claim.KindPerCS("RELEASE").Averages("i+j: the mean distance from the corner, for uniformly drawn requesters",
 			claim.Light, paper+"section 4").Predicting(onMesh(meanDistance)),
-		claim.KindPerCS("RELEASE").Averages("i+j: m−1 on average", claim.Saturated, paper+"proof of theorem 3").
+		claim.KindPerCS("RELEASE").Averages("i+j: m−1", claim.Saturated, paper+"proof of theorem 3").
 			Where(onCube()),
 	}
 }

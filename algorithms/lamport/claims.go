@@ -72,13 +72,13 @@ func exercises() claim.List {
 	const needed = "textbook, Exercise 9.2"
 	several := func(s dme.Setting) bool { return s.Nodes >= 4 && s.Nodes <= mostFollowed }
 	return claim.List{
-		L1AtOnce.AtLeast("2 or more: L1 can hold concurrently at several sites", claim.Burst, needed).
+		L1AtOnce.AtLeast("2: L1 can hold concurrently at several sites", claim.Burst, needed).
 			Where(several),
 		// Each of them would enter, if it were not for L1.
-		L2AtOnce.AtLeast("2 or more: L1 is needed, since L2 alone lets several sites in", claim.Burst, needed).
+		L2AtOnce.AtLeast("2: L1 is needed, since L2 alone lets several sites in", claim.Burst, needed).
 			Where(several),
 		BothAtOnce.AtMost("1", claim.AnyLoad, source+", theorem 9.1").Where(several),
-		NotAtTop.AtLeast("1 or more: the request need not be at the top of another site's queue",
+		NotAtTop.AtLeast("1: the request need not be at the top of another site's queue",
 			claim.Burst, "textbook, Exercise 9.3").Where(several),
 		NotAtTopInSilence.Is("0: it is at the top of all where there are no messages in transit",
 			claim.Worst, "textbook, Exercise 9.3").Where(several),

@@ -164,7 +164,7 @@ func times() claim.List {
 	return claim.List{
 		claim.Throughput.AtLeast("1/(2T + E)", claim.Saturated, textbook+"sections 9.2.3 and 9.8").
 			Where(both(published, truePlane)),
-		claim.SyncDelay.Averages("2T on average",
+		claim.SyncDelay.Averages("2T: two messages, one after the other",
 			claim.Saturated, textbook+"section 9.8: two sequential message transfers").
 			Where(both(published, truePlane)).
 			Refuted("where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
@@ -172,11 +172,11 @@ func times() claim.List {
 		// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
 		StrangeNeighbours.Is("0 (labelling=natural): the sets of neighbours meet in one of the two",
 			claim.Static, labelled).Where(truePlane).MeasuredBy(strangeNeighbours),
-		claim.SyncDelay.Averages("T on average (labelling=natural, links of equal delay): neighbours enter in turn",
+		claim.SyncDelay.Averages("T (labelling=natural, links of equal delay): neighbours enter in turn",
 			claim.Saturated, labelled).Named("natural").OnEqualDelays().Where(both(published, truePlane)),
 		// T if one of the two is the common member: of the N−1 others K−1 are in a node's set, and
 		// it is in as many of theirs.
-		claim.SyncDelay.Averages("(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
+		claim.SyncDelay.Averages("(2 − 2/K)T (labelling=shuffled, links of equal delay)",
 			claim.Saturated, labelled).Named("shuffled").With(quorum.OptionLabelling + "=shuffled").OnEqualDelays().
 			Where(both(published, onTruePlane)),
 		// Of K−1 round trips the slowest counts.

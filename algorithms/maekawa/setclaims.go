@@ -31,9 +31,9 @@ func setClaims() claim.List {
 	intersecting := FewestCommon.AtLeast("1: property (a)",
 		claim.Static, paper+"section 2; "+textbook+"section 9.8, condition M1").Where(claim.AtLeastTwo).
 		MeasuredBy(ofPairs(func(fewest, _ int) int { return fewest }))
-	optimal := claim.QuorumSize.AtLeast("(1+√(4N−3))/2 at least, with properties (a) to (d)",
+	optimal := claim.QuorumSize.AtLeast("(1+√(4N−3))/2, with properties (a) to (d)",
 		claim.Static, paper+"section 3: K is optimal for a given N").Where(equalWork).MeasuredBy(meanSize)
-	most := DifferentSets.AtMost("(D−1)K+1 at most, with properties (a) to (d)", claim.Static, paper+"section 3").
+	most := DifferentSets.AtMost("(D−1)K+1, with properties (a) to (d)", claim.Static, paper+"section 3").
 		Predicting(func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
 			return float64((k.d-1)*k.Max + 1), equal

@@ -90,7 +90,7 @@ func shapeClaims(source string) claim.List {
 	longest := spanning.On(func(t *spanning.Tree) float64 { return float64(t.LongestPath()) })
 	return claim.List{
 		LongestPath.Is("N−1 (line): the worst topology", claim.Static, source).With(line).MeasuredBy(longest),
-		LongestPath.AtMost("at most N−1: no tree is worse than a line", claim.Static, source).MeasuredBy(longest),
+		LongestPath.AtMost("N−1: no tree is worse than a line", claim.Static, source).MeasuredBy(longest),
 		MeanDistance.Is("(N+1)/3 (line)", claim.Static, source).With(line).
 			MeasuredBy(spanning.On(func(t *spanning.Tree) float64 {
 				n := float64(t.Nodes())
@@ -101,7 +101,7 @@ func shapeClaims(source string) claim.List {
 		LongestPath.Grows(claim.Growth{Log: true, Order: true}, "O(log_(K−1) N) (radiating star of degree K = 4)",
 			claim.Static, source).As("log2 N / log2 3").With(spanning.OptTree + "=radiating:4").Where(spanning.Shaped("radiating:4")).
 			MeasuredBy(longest),
-		LongestPath.AtMost("at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
+		LongestPath.AtMost("that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
 			claim.Static, source).With(spanning.OptTree + "=radiating:6").Where(spanning.Shaped("radiating:6")).
 			Predicting(spanning.On(func(t *spanning.Tree) float64 { return float64(spanning.Radiating(t.Nodes(), 3).LongestPath()) })).
 			MeasuredBy(longest),

@@ -75,7 +75,7 @@ func TestFalseClaims(t *testing.T) {
 		measure   func(*runs.Result) float64
 		got       float64 // roughly
 	}{
-		{maekawa.Algorithm(), claim.SyncDelay, "2T on average", claim.Saturated, heavy(13),
+		{maekawa.Algorithm(), claim.SyncDelay, "2T: two messages, one after the other", claim.Saturated, heavy(13),
 			func(r *runs.Result) float64 { return *r.SyncDelayOverT }, 1},
 		{chaudhurikaraata.Algorithm(), claim.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			claim.Saturated, heavy(27), perCS, 6.4},
