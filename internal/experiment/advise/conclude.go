@@ -71,11 +71,9 @@ func (a *Advice) asGood(by int) []rank.Entrant {
 		if e.Cells[by].Median == nil || slices.Contains(a.Behind, e.Label) {
 			continue
 		}
-		best := e
-		if len(good) > 0 {
-			best = good[0]
-		}
-		if lag := a.lag(e.Cells[by], best.Cells[by]); lag.Median <= asGood || lag.Lo <= 0 {
+		if len(good) == 0 {
+			good = append(good, e)
+		} else if lag := a.lag(e.Cells[by], good[0].Cells[by]); lag.Median <= asGood || lag.Lo <= 0 {
 			good = append(good, e)
 		}
 	}
@@ -204,8 +202,8 @@ func (a *Advice) sure(good []rank.Entrant, chosen string) {
 		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations %d of %d algorithms are within %s%% of the best, or not certainly behind it",
 			len(good), len(c.Entrants), units.Number(100*asGood)))
 	case len(c.Entrants) > 1:
-		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is ahead of all others by more than %s%%, and hardly by chance",
-			units.Number(100*asGood)))
+		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is more than %s%% ahead of every other algorithm that serves this load, "+
+			"and hardly by chance", units.Number(100*asGood)))
 	}
 	if most, known := a.Capacity[chosen]; known && q.Rate > nearly*most {
 		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
