@@ -2,6 +2,7 @@ package advise
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -170,18 +171,19 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 // planted is advice about runs that were made up: of each algorithm the waiting time at
 // the 99th percentile, messages for an entry, and how many entries per second it can make. Arrivals
 // double that time from one end of the repetitions to the other: the same one for all
-// algorithms, unless the fourth number is 1.
+// algorithms, unless the fourth number is 1. At a rate of 0 all nodes always wait.
 func planted(rate float64, algorithms map[string][4]float64) *Advice {
 	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}, Capacity: make(map[string]float64)}
 	a.Question.Rate = rate
+	load := map[bool]string{true: "saturate", false: "poisson"}[rate == 0]
 	for name, x := range algorithms {
 		a.Capacity[name] = x[2]
 		for k := range 10 {
-			messages, throughput := x[1], min(x[2], rate)
+			messages, throughput := x[1], min(x[2], cmp.Or(rate, x[2]))
 			r := &runs.Result{
-				Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", Seed: uint64(k + 1), Status: runs.OK, Entries: 100,
+				Algorithm: name, Nodes: 5, Transport: "sim", Workload: load, Seed: uint64(k + 1), Status: runs.OK, Entries: 100,
 				Throughput: &throughput,
-				Spec:       runs.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", TotalRate: rate},
+				Spec:       runs.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: load, TotalRate: rate},
 			}
 			r.Messages.PerCS = &messages
 			bad := k
@@ -223,6 +225,11 @@ func TestConclusions(t *testing.T) {
 	}
 	if a := planted(100, map[string][4]float64{"a": {1, 1, 50}, "b": {20, 3, 100}}); !slices.Equal(a.Behind, []string{"a"}) {
 		t.Errorf("behind: %v", a.Behind)
+	}
+	for served, want := range map[float64]string{80: "a", 95: "b"} { // of a throughput more is better
+		if a := planted(0, map[string][4]float64{"a": {10, 9, 100}, "b": {10, 3, served}}); a.contest.By != runs.Throughput || a.Choose != want {
+			t.Errorf("%v of 100 entries per second: by %s, %s, want %s", served, a.contest.By, a.Choose, want)
+		}
 	}
 	close := "a serves at most 100 requests per second: so close to the limit"
 	for rate, want := range map[float64]bool{79: false, 81: true} {

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// asGood is by how much of it an algorithm may be behind the best in what decides and be
-	// as good for the purpose: a simulation is hardly closer to a system than that, however
-	// small its own differences.
+	// asGood is the part of the best value by which an algorithm may be behind and still be as
+	// good for the purpose: a simulation is hardly closer to a system than that, however small
+	// its own differences.
 	asGood = 0.1
 
 	// servesAll is the part of the rate that must be served.
@@ -80,8 +80,9 @@ func (a *Advice) asGood(by int) []rank.Entrant {
 	return good
 }
 
-// lag is by how much of it a cell is behind the best one. In a repetition all algorithms have the
-// same arrivals, so that one by one they scatter less than the values do.
+// lag is how far a cell is behind the best one, as a part of the best value: the median over
+// repetitions. All algorithms have the same arrivals in a repetition, so lags scatter less than
+// the values do.
 func (a *Advice) lag(x, best rank.Cell) stats.Estimate {
 	m, _ := runs.LookupMetric(a.contest.By)
 	var lags []float64
