@@ -1,12 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -95,15 +97,32 @@ func (c *Comparison) Watch(limit float64) *Gate {
 	return g
 }
 
-// spoilt finds cells with runs in B that did not end well, while in A all did.
+// spoilt finds cells whose runs end worse in B: in a way in which none does in A, or significantly more
+// often, by Bonferroni's correction over all cells. If none ends well in B and that is not
+// significant, it cannot be told.
 func (c *Comparison) spoilt(g *Gate) {
 	for _, p := range c.pairs {
-		if len(p.a.Bad) > 0 || len(p.b.Bad) == 0 {
-			continue
+		endedA := p.a.Ended()
+		isNew := slices.ContainsFunc(p.b.Bad, func(r *runs.Result) bool { return endedA[cells.Outcome(r)] == 0 })
+		more := len(p.b.Bad)*p.a.Repetitions() > len(p.a.Bad)*p.b.Repetitions()
+		text := fmt.Sprintf("%s: %s in B; in A %s", p.cell.name(), strings.Join(p.b.LeftOut(), ", "),
+			cmp.Or(strings.Join(p.a.LeftOut(), ", "), "none"))
+		switch chance := stats.MannWhitney(failures(p.a), failures(p.b)) * float64(len(c.pairs)); {
+		case isNew || more && chance <= c.Alpha:
+			g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: text})
+		case more && len(p.b.Good) == 0:
+			g.Untold = append(g.Untold, text+": with so few repetitions that may be chance")
 		}
-		g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: fmt.Sprintf("%s: %s in B, and none in A",
-			p.cell.name(), strings.Join(p.b.LeftOut(), ", "))})
 	}
+}
+
+// failures are the repetitions of a cell: 1 for each that did not end well, else 0.
+func failures(c *cells.Cell) []float64 {
+	values := make([]float64, c.Repetitions())
+	for i := range c.Bad {
+		values[i] = 1
+	}
+	return values
 }
 
 // worse is by which part of A's median B is worse; below 0 if it is better.
