@@ -23,7 +23,7 @@ func rules() []string {
 // Properties (a) and, where it is meant to hold, (b), and that the two directions of a family agree.
 func TestEveryConstructionForEveryN(t *testing.T) {
 	most := 200
-	if testkit.Long() {
+	if testkit.Full() {
 		most = 400
 	}
 	for _, name := range rules() {

@@ -28,6 +28,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -45,21 +46,18 @@ var sizes = []int{1, 2, 3, 5, 8, 13}
 // Test fails t unless a conforms. An algorithm that is known to be wrong, as it was published, must
 // be found out instead. If claims are made for links that keep order, and the algorithm does not
 // need them to, it is tested on such links as well.
-func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1) }
+func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1, math.MaxInt) }
 
-// sampled is how many settings [Sample] tests.
-const sampled = 6
-
-// Sample is [Test] with one of so many schedules, on a few of the settings if there are
-// many, for a first impression.
-func Sample(t *testing.T, a *dme.Algorithm, of int) {
+// Sample is [Test] with one of so many schedules, on at most so many settings, for a first
+// impression.
+func Sample(t *testing.T, a *dme.Algorithm, of, most int) {
 	if err := a.Check(); err != nil {
 		t.Fatal(err)
 	}
 	settings := Settings(a)
-	if of > 1 && len(settings) > sampled {
+	if len(settings) > most {
 		some := []map[string]string{settings[0]}
-		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(settings) - 1)[:sampled-1] {
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(settings) - 1)[:most-1] {
 			some = append(some, settings[i+1])
 		}
 		settings = some
@@ -70,7 +68,7 @@ func Sample(t *testing.T, a *dme.Algorithm, of int) {
 	}
 	for i, set := range settings {
 		t.Run(name(set), func(t *testing.T) {
-			if of == 1 || i == 0 {
+			if i%of == 0 {
 				testManyTurns(t, a, set)
 			}
 			testSetting(t, a, set, len(settings), of)

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,11 +62,14 @@ func Run(t *testing.T, suites ...Suite) {
 	for _, s := range suites {
 		t.Run(s.Algorithm.Name, func(t *testing.T) {
 			t.Run("conformance", func(t *testing.T) {
-				of := 10
-				if testkit.Long() {
-					of = 1
+				switch {
+				case testkit.Full():
+					conformance.Test(t, s.Algorithm)
+				case testkit.Long():
+					conformance.Sample(t, s.Algorithm, 3, math.MaxInt)
+				default:
+					conformance.Sample(t, s.Algorithm, 10, 6)
 				}
-				conformance.Sample(t, s.Algorithm, of)
 			})
 			if !s.Algorithm.AsPublished {
 				t.Run("invariants", func(t *testing.T) { conformance.TestInvariants(t, s.Algorithm, s.Breaches...) })
