@@ -8,6 +8,7 @@ import (
 	"dmebench/report/page"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -19,28 +20,29 @@ type versus struct {
 	names          [2]string
 	sides          [2]Sample
 	Difference
+	alpha float64
 	notes []string
 }
 
 // Page returns the comparison as a page: a row for each metric of each cell, to be sorted
 // and filtered.
 func (c *Comparison) Page() *page.Data {
-	return pageOf(c.tables(), sides(), []string{"A: " + c.A.String(), "B: " + c.B.String(), c.common}, c.notes())
+	return pageOf(c.tables(), c.Alpha, sides(), []string{"A: " + c.A.String(), "B: " + c.B.String(), c.common}, c.notes())
 }
 
 // Page is that of [Comparison.Page] for columns, each beside the first.
 func (c *Columns) Page() *page.Data {
-	return pageOf(c.Tables, c.Names, []string{c.Results.String(), "Each is compared with " + c.Names[0] + "."}, c.Notes)
+	return pageOf(c.Tables, c.Alpha, c.Names, []string{c.Results.String(), "Each is compared with " + c.Names[0] + "."}, c.Notes)
 }
 
-func pageOf(tables []ColumnTable, names, about, notes []string) *page.Data {
+func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *page.Data {
 	var all []versus
 	for _, t := range tables {
 		for _, r := range t.Rows {
 			for i, s := range r.Columns[1:] {
 				all = append(all, versus{
 					cmp.Or(r.Label, names[i+1]), r.Title, r.Nodes, t.metric, [2]string{names[0], names[i+1]},
-					[2]Sample{r.Columns[0].Sample, s.Sample}, s.Difference, r.notes,
+					[2]Sample{r.Columns[0].Sample, s.Sample}, s.Difference, alpha, r.notes,
 				})
 			}
 		}
@@ -83,7 +85,7 @@ func pageOf(tables []ColumnTable, names, about, notes []string) *page.Data {
 		}})
 	}
 	var parts []string
-	for _, v := range []string{"better", "worse", "different", "no difference", "cannot tell"} {
+	for _, v := range []string{"better", "worse", "different", "equal", "not distinguishable", "too few repetitions", "not measured"} {
 		if verdicts[v] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
 		}
@@ -99,13 +101,18 @@ func pageOf(tables []ColumnTable, names, about, notes []string) *page.Data {
 	return p
 }
 
-// verdict says how the second side stands to the first.
+// verdict says how the second side stands to the first; that no test could have told them apart is no
+// sign that they are alike.
 func (x *versus) verdict() (word, class string) {
 	switch {
 	case x.P == nil:
-		return "cannot tell", "unknown"
+		return "not measured", "unknown"
+	case !varies(x.sides[0], x.sides[1]):
+		return "equal", ""
+	case !x.Significant && stats.LeastP(x.sides[0].N, x.sides[1].N) > x.alpha:
+		return "too few repetitions", "unknown"
 	case !x.Significant:
-		return "no difference", ""
+		return "not distinguishable", ""
 	case x.metric.Better == runs.Neither || x.Change == nil:
 		return "different", "doubt"
 	case *x.Change > 0 == (x.metric.Better == runs.Higher):

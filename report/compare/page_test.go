@@ -8,22 +8,31 @@ import (
 )
 
 // A row says whether the second side is better, by the metric's own direction, and only
-// where a test finds a difference.
+// where a test finds a difference. It does not take for alike what no test could tell apart.
 func TestVerdictsOfThePage(t *testing.T) {
 	yes, no := 0.001, 0.4
 	up, down := 0.2, -0.2
+	few, many := Sample{N: 3, Values: []float64{1, 2, 3}}, Sample{N: 4, Values: []float64{1, 2, 3, 4}}
+	constant := Sample{N: 3, Values: []float64{7, 7, 7}}
 	for _, x := range []struct {
 		better      runs.Direction
 		change, p   *float64
 		significant bool
+		a, b        Sample
 		want, class string
 	}{
-		{runs.Higher, &up, &yes, true, "better", "good"}, {runs.Higher, &down, &yes, true, "worse", "bad"},
-		{runs.Lower, &up, &yes, true, "worse", "bad"}, {runs.Lower, &down, &yes, true, "better", "good"},
-		{runs.Neither, &up, &yes, true, "different", "doubt"}, {runs.Lower, nil, &yes, true, "different", "doubt"},
-		{runs.Lower, &up, &no, false, "no difference", ""}, {runs.Lower, &up, nil, false, "cannot tell", "unknown"},
+		{runs.Higher, &up, &yes, true, many, many, "better", "good"}, {runs.Higher, &down, &yes, true, many, many, "worse", "bad"},
+		{runs.Lower, &up, &yes, true, many, many, "worse", "bad"}, {runs.Lower, &down, &yes, true, many, many, "better", "good"},
+		{runs.Neither, &up, &yes, true, many, many, "different", "doubt"}, {runs.Lower, nil, &yes, true, many, many, "different", "doubt"},
+		{runs.Lower, &up, &no, false, many, many, "not distinguishable", ""},
+		{runs.Lower, &up, &no, false, few, few, "too few repetitions", "unknown"},
+		{runs.Lower, &up, &no, false, constant, constant, "equal", ""},
+		{runs.Lower, &up, nil, false, few, Sample{}, "not measured", "unknown"},
 	} {
-		v := versus{metric: runs.Metric{Better: x.better}, Difference: Difference{x.change, x.p, x.significant}}
+		v := versus{
+			metric: runs.Metric{Better: x.better}, Difference: Difference{x.change, x.p, x.significant},
+			sides: [2]Sample{x.a, x.b}, alpha: 0.05,
+		}
 		if word, class := v.verdict(); word != x.want || class != x.class {
 			t.Errorf("%+v: %s, %s", x, word, class)
 		}
@@ -51,7 +60,7 @@ func TestPageOfAComparison(t *testing.T) {
 		if len(rows[0].Values) != len(p.Tables[0].Columns) {
 			t.Fatalf("%d values in %d columns", len(rows[0].Values), len(p.Tables[0].Columns))
 		}
-		if key := p.Tables[0].Columns[i].Key; key == "verdict" && v.Text != "cannot tell" || key == "a" && *v.Number != 1 {
+		if key := p.Tables[0].Columns[i].Key; key == "verdict" && v.Text != "not measured" || key == "a" && *v.Number != 1 {
 			t.Errorf("%s is %+v", key, v)
 		}
 	}
