@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/report/page"
@@ -47,6 +48,7 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 			}
 		}
 	}
+	loads := slices.ContainsFunc(all, func(x versus) bool { return x.section != "" })
 	second := names[1]
 	if len(names) > 2 {
 		second = "beside it"
@@ -57,7 +59,7 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 		Note: "Below a median stands its 95% interval. The test is that of Mann and Whitney.",
 		Columns: []page.Column{
 			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "n", Title: "N", Type: page.Number},
-			{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "metric", Title: "metric", Type: page.Text, Choose: true},
+			{Key: "load", Title: "load", Type: page.Text, Choose: true, Hidden: !loads}, {Key: "metric", Title: "metric", Type: page.Text, Choose: true},
 			{Key: "sides", Title: "compared", Type: page.Text, Choose: true, Hidden: len(names) == 2},
 			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: second, Type: page.Number},
 			{Key: "change", Title: "change", Type: page.Share},
@@ -85,12 +87,12 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 		}})
 	}
 	var parts []string
-	for _, v := range []string{"better", "worse", "different", "equal", "not distinguishable", "too few repetitions", "not measured"} {
+	for _, v := range []string{"better", "worse", "different", "equal", "not significant", "undecided", "not measured"} {
 		if verdicts[v] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", verdicts[v], v))
 		}
 	}
-	if verdicts["worse"] > 0 {
+	if verdicts["worse"]+verdicts["undecided"] > 0 {
 		p.Answer.Level = page.Look
 	}
 	p.Answer.Status = []string{fmt.Sprintf("%d medians compared: %s.", len(all), strings.Join(parts, ", "))}
@@ -101,8 +103,8 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 	return p
 }
 
-// verdict says how the second side stands to the first; that no test could have told them apart is no
-// sign that they are alike.
+// verdict says how the second side stands to the first. If there are too few repetitions for any test
+// to tell them apart, it is undecided.
 func (x *versus) verdict() (word, class string) {
 	switch {
 	case x.P == nil:
@@ -110,9 +112,9 @@ func (x *versus) verdict() (word, class string) {
 	case !varies(x.sides[0], x.sides[1]):
 		return "equal", ""
 	case !x.Significant && stats.LeastP(x.sides[0].N, x.sides[1].N) > x.alpha:
-		return "too few repetitions", "unknown"
+		return "undecided", "unknown"
 	case !x.Significant:
-		return "not distinguishable", ""
+		return "not significant", ""
 	case x.metric.Better == runs.Neither || x.Change == nil:
 		return "different", "doubt"
 	case *x.Change > 0 == (x.metric.Better == runs.Higher):

@@ -24,8 +24,8 @@ func TestVerdictsOfThePage(t *testing.T) {
 		{runs.Higher, &up, &yes, true, many, many, "better", "good"}, {runs.Higher, &down, &yes, true, many, many, "worse", "bad"},
 		{runs.Lower, &up, &yes, true, many, many, "worse", "bad"}, {runs.Lower, &down, &yes, true, many, many, "better", "good"},
 		{runs.Neither, &up, &yes, true, many, many, "different", "doubt"}, {runs.Lower, nil, &yes, true, many, many, "different", "doubt"},
-		{runs.Lower, &up, &no, false, many, many, "not distinguishable", ""},
-		{runs.Lower, &up, &no, false, few, few, "too few repetitions", "unknown"},
+		{runs.Lower, &up, &no, false, many, many, "not significant", ""},
+		{runs.Lower, &up, &no, false, few, few, "undecided", "unknown"},
 		{runs.Lower, &up, &no, false, constant, constant, "equal", ""},
 		{runs.Lower, &up, nil, false, few, Sample{}, "not measured", "unknown"},
 	} {
