@@ -59,7 +59,8 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 		Note: "Below a median stands its 95% interval. The test is that of Mann and Whitney.",
 		Columns: []page.Column{
 			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "n", Title: "N", Type: page.Number},
-			{Key: "load", Title: "load", Type: page.Text, Choose: true, Hidden: !loads}, {Key: "metric", Title: "metric", Type: page.Text, Choose: true},
+			{Key: "load", Title: "load", Type: page.Text, Choose: true, Hidden: !loads},
+			{Key: "metric", Title: "metric", Type: page.Text, Choose: true},
 			{Key: "sides", Title: "compared", Type: page.Text, Choose: true, Hidden: len(names) == 2},
 			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: second, Type: page.Number},
 			{Key: "change", Title: "change", Type: page.Share},
