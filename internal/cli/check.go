@@ -35,8 +35,8 @@ func (p *program) checkCommand() *cli.Command {
 		Description: "Looks for a schedule in which two nodes are in the critical section, a node enters without a request,\n" +
 			"a request is never served, or an invariant of the algorithm does not hold. Random schedules also look\n" +
 			"for nodes that are overtaken more often than the paper promises. By default the links are\n" +
-			"as bad as the algorithm supports. Exit code: 0 every property held, 1 one was broken, 2 the search\n" +
-			"failed, 64 or more: refused before anything started, 130 interrupted.",
+			"as bad as the algorithm supports. Exit code: 0 no violation was found (the verdict says whether all was\n" +
+			"searched), 1 one was, 2 the search failed, 64 or more: refused before anything started, 130 interrupted.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "search `NAME`; --prove takes several"},
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on `N` nodes; with --prove on so many at most"},
