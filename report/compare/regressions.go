@@ -23,7 +23,7 @@ type Gate struct {
 }
 
 // Regression is a metric of a cell that is significantly worse in B, by more than the limit; or a
-// cell with runs in B that did not end well.
+// cell whose runs end worse in B.
 type Regression struct {
 	Cell   Cell     `json:"cell"`
 	Metric string   `json:"metric"` // "" if runs did not end well

@@ -51,15 +51,11 @@ func TestTwin(t *testing.T) {
 		return answer
 	}
 	for i, a := range algorithms.All() {
-		for nodes := 3; nodes <= 5; nodes++ {
-			if nodes != 3+i%3 && !testkit.Full() {
-				continue
-			}
-			ask(map[string]any{"do": "open", "text": fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes)})
-			for _, steps := range randomPlays(t, a, nodes) {
-				ask(map[string]any{"do": "go"})
-				ask(map[string]any{"do": "do", "steps": steps})
-			}
+		nodes := 3 + i%3
+		ask(map[string]any{"do": "open", "text": fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes)})
+		for _, steps := range randomPlays(t, a, nodes) {
+			ask(map[string]any{"do": "go"})
+			ask(map[string]any{"do": "do", "steps": steps})
 		}
 	}
 	for _, x := range c.Scenarios {
