@@ -33,7 +33,7 @@ func (c *Comparison) Page() *page.Data {
 
 // Page is that of [Comparison.Page] for columns, each beside the first.
 func (c *Columns) Page() *page.Data {
-	return pageOf(c.Tables, c.Alpha, c.Names, []string{c.Results.String(), "Each is compared with " + c.Names[0] + "."}, c.Notes)
+	return pageOf(c.Tables, c.Alpha, c.Names, []string{c.Results.String(), "each is compared with " + c.Names[0]}, c.Notes)
 }
 
 func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *page.Data {
@@ -48,7 +48,10 @@ func pageOf(tables []ColumnTable, alpha float64, names, about, notes []string) *
 			}
 		}
 	}
-	loads := slices.ContainsFunc(all, func(x versus) bool { return x.section != "" })
+	loads := slices.ContainsFunc(all, func(x versus) bool { return x.section != all[0].section })
+	if len(all) > 0 && !loads {
+		about = append(about, all[0].section)
+	}
 	second := names[1]
 	if len(names) > 2 {
 		second = "beside it"
