@@ -5,9 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/dme"
 	"dmebench/internal/platform/hugepages"
@@ -40,36 +37,6 @@ func mean(x []int64) float64 {
 		sum += float64(v)
 	}
 	return sum / float64(len(x))
-}
-
-// Range and precision of the histograms in a result.
-const (
-	histogramDigits = 3
-	histogramHigh   = int64(time.Hour)
-)
-
-// histogram returns the distribution of sorted times in HdrHistogram's compressed form (V2,
-// base64), from 1 ns to an hour or, where that is not enough, to the largest time. Negative times
-// have no place in it and are left out. Empty if there is nothing to show.
-func histogram(sorted []int64) string {
-	first, _ := slices.BinarySearch(sorted, 0)
-	sorted = sorted[first:]
-	if len(sorted) == 0 {
-		return ""
-	}
-	// Bucket limits are reckoned in int64: the last factor of two stays free.
-	high := min(max(histogramHigh, sorted[len(sorted)-1]), math.MaxInt64/2)
-	h := hdrhistogram.New(1, high, histogramDigits)
-	for _, v := range sorted {
-		if err := h.RecordValue(min(v, high)); err != nil {
-			return ""
-		}
-	}
-	text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // ratio returns a/b, or nil if that is no number, as if b is 0.
