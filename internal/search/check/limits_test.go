@@ -119,14 +119,14 @@ func TestMemoryIsBounded(t *testing.T) {
 		nodes    int
 		requests int
 	}{
-		{ricartagrawala.Algorithm(), 3, 60}, // many states
-		{lamport.Algorithm(), 4, 200},       // many components, too
-		{maekawa.Algorithm(), 13, 100},
+		{ricartagrawala.Algorithm(), 3, 60},    // many states
 		{ricartagrawala.Algorithm(), 100, 100}, // wide ones
+		{lamport.Algorithm(), 4, 200},          // many components, too
+		{maekawa.Algorithm(), 13, 100},
 		{maekawa.Algorithm(), 200, 200},
 	} {
-		if i%2 == 1 && !testkit.Long() {
-			continue
+		if i > 1 && !testkit.Long() {
+			break
 		}
 		for workers := 1; workers <= 3; workers += 2 {
 			t.Run(fmt.Sprintf("%s on %d nodes, workers %d", c.a.Name, c.nodes, workers), func(t *testing.T) {
