@@ -59,7 +59,7 @@ func (s *set) distributions() (all []picture) {
 
 // responses adds up the response times of a cell's repetitions; nil if there are none, or one
 // cannot be read. The cell may be nil.
-func (c *cell) responses() *hdrhistogram.Histogram {
+func (c *cell) responses() *hdrhistogram.PackedHistogram {
 	if c == nil {
 		return nil
 	}

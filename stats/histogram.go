@@ -21,14 +21,14 @@ import (
 
 // Merge adds up histograms in HdrHistogram's compressed base64 form. Empty strings are left out;
 // the result is nil if nothing is left.
-func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
-	var all []*hdrhistogram.Histogram
+func Merge(encoded []string) (*hdrhistogram.PackedHistogram, error) {
+	var all []*hdrhistogram.PackedHistogram
 	var highest, digits int64
 	for i, e := range encoded {
 		if e == "" {
 			continue
 		}
-		h, err := hdrhistogram.Decode([]byte(e))
+		h, err := hdrhistogram.DecodePacked([]byte(e))
 		if err != nil {
 			return nil, fmt.Errorf("stats: histogram %d of %d: %w; is the result file damaged?", i+1, len(encoded), err)
 		}
@@ -42,7 +42,7 @@ func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	sum := hdrhistogram.New(1, highest, int(digits))
+	sum := hdrhistogram.NewPacked(1, highest, int(digits))
 	for _, h := range all {
 		if dropped := sum.Merge(h); dropped > 0 {
 			return nil, fmt.Errorf("stats: merging histograms dropped %d values beyond %d ns", dropped, highest)
@@ -60,24 +60,23 @@ type Percentile struct {
 // Percentiles returns the percentile curve of h with perDecade points for each decade of 1/(1−p),
 // from 0% to the largest rank that its number of values supports: with n values, nothing is known
 // beyond the percentile 1−1/n. It is empty if h is nil.
-func Percentiles(h *hdrhistogram.Histogram, perDecade float64) []Percentile {
+func Percentiles(h *hdrhistogram.PackedHistogram, perDecade float64) []Percentile {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
 	last := float64(h.TotalCount())
 	var ranks []Percentile
-	at := func(inverse float64) {
-		p := 1 - 1/inverse
-		ranks = append(ranks, Percentile{inverse, float64(h.ValueAtQuantile(p * 100))})
-	}
+	var percents []float64
 	for k := 0; ; k++ {
-		inverse := math.Pow(10, float64(k)/perDecade)
-		if inverse >= last {
+		inverse := min(math.Pow(10, float64(k)/perDecade), last)
+		ranks, percents = append(ranks, Percentile{Inverse: inverse}), append(percents, (1-1/inverse)*100)
+		if inverse == last {
 			break
 		}
-		at(inverse)
 	}
-	at(last)
+	for i, ns := range h.ValueAtPercentilesSlice(percents) {
+		ranks[i].Value = float64(ns)
+	}
 	// The quantile 1−1/n is the last value but one for rounding's sake; the
 	// curve ends at the largest value there is.
 	ranks[len(ranks)-1].Value = float64(h.Max())
@@ -93,14 +92,14 @@ type Share struct {
 // Cumulative returns the cumulative distribution of h, from its least value to the share that its
 // number of values supports, but no further than 99.9%: one value out of thousands would stretch
 // the axis for all. It is empty if h is nil.
-func Cumulative(h *hdrhistogram.Histogram) []Share {
+func Cumulative(h *hdrhistogram.PackedHistogram) []Share {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
 	const highest = 0.999
 	last := min(highest, 1-1/float64(h.TotalCount()))
 	all := []Share{{float64(h.Min()), 0}}
-	at := func(p float64) { all = append(all, Share{float64(h.ValueAtQuantile(p * 100)), p}) }
+	at := func(p float64) { all = append(all, Share{float64(h.ValueAtPercentile(p * 100)), p}) }
 	for percent := 1; float64(percent)/100 < last; percent++ {
 		at(float64(percent) / 100)
 	}

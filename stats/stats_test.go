@@ -43,9 +43,9 @@ func TestMedianOfKnownSamples(t *testing.T) {
 
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-func encoded(t *testing.T, h *hdrhistogram.Histogram) string {
+func encoded(t *testing.T, h *hdrhistogram.PackedHistogram) string {
 	t.Helper()
-	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	b, err := h.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestMergeIsTheHistogramOfAllValues(t *testing.T) {
 		highest int64
 		digits  int
 	}{{60e9, 2}, {60e9, 3}, {1e9, 2}} {
-		h := hdrhistogram.New(1, geometry.highest, geometry.digits)
+		h := hdrhistogram.NewPacked(1, geometry.highest, geometry.digits)
 		for range 3000 {
 			x := int64(rng.ExpFloat64()*1e6) + 1000*int64(i) + 1
 			if err := h.RecordValue(x); err != nil {
@@ -99,7 +99,7 @@ func TestMergeIsTheHistogramOfAllValues(t *testing.T) {
 }
 
 func TestMergeOfNothingAndOfRubbish(t *testing.T) {
-	empty := encoded(t, hdrhistogram.New(1, 1e6, 2))
+	empty := encoded(t, hdrhistogram.NewPacked(1, 1e6, 2))
 	for _, nothing := range [][]string{nil, {""}, {empty, ""}} {
 		h, err := stats.Merge(nothing)
 		if h != nil || err != nil {
@@ -116,9 +116,9 @@ func TestMergeOfNothingAndOfRubbish(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, n int64) *hdrhistogram.Histogram {
+func recorded(t *testing.T, n int64) *hdrhistogram.PackedHistogram {
 	t.Helper()
-	h := hdrhistogram.New(1, 1<<40, 3)
+	h := hdrhistogram.NewPacked(1, 1<<40, 3)
 	for v := int64(1); v <= n; v++ {
 		if err := h.RecordValue(v); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestCumulative(t *testing.T) {
 	if c := stats.Cumulative(nil); c != nil {
 		t.Errorf("of no histogram: %v", c)
 	}
-	if c := stats.Cumulative(hdrhistogram.New(1, 1000, 3)); c != nil {
+	if c := stats.Cumulative(hdrhistogram.NewPacked(1, 1000, 3)); c != nil {
 		t.Errorf("of nothing: %v", c)
 	}
 	for n, want := range map[int64]struct {

@@ -104,8 +104,10 @@ func Hgrm(set *runs.Set) ([]File, error) {
 			if h == nil {
 				continue
 			}
+			whole := hdrhistogram.New(1, h.HighestTrackableValue(), int(h.SignificantFigures()))
+			h.MergeInto(whole)
 			var out bytes.Buffer
-			if _, err := h.PercentilesPrint(&out, ticksPerHalfDistance, nsPerMs); err != nil {
+			if _, err := whole.PercentilesPrint(&out, ticksPerHalfDistance, nsPerMs); err != nil {
 				return nil, fmt.Errorf("export: %s, %s: %w", c.slug, q.name, err)
 			}
 			files = append(files, File{c.slug + "-" + q.name + ".hgrm", out.Bytes()})

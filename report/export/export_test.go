@@ -236,10 +236,12 @@ func TestHgrmIsTheMergedHistogram(t *testing.T) {
 			encoded = append(encoded, r.Result.Histograms.Response)
 		}
 	}
-	h, err := stats.Merge(encoded)
+	packed, err := stats.Merge(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
+	h := hdrhistogram.New(1, packed.HighestTrackableValue(), int(packed.SignificantFigures()))
+	packed.MergeInto(h)
 	text := named(t, files, "maekawa-grid-n7-tcp-saturate-response.hgrm")
 	lines, total := 0, false
 	for line := range strings.Lines(text) {
