@@ -196,8 +196,8 @@ func (b *Board) look(f func(*Status)) {
 	f(&b.status)
 }
 
-// follow calls f after changes, but at most once per every, and after quiet without one, until f
-// returns false or ctx ends.
+// follow calls f at once, then after changes, but at most once per every, and after quiet without
+// one, until f returns false or ctx ends.
 func (b *Board) follow(ctx context.Context, every, quiet time.Duration, f func() bool) {
 	changed := make(chan struct{}, 1)
 	b.mu.Lock()
@@ -208,18 +208,15 @@ func (b *Board) follow(ctx context.Context, every, quiet time.Duration, f func()
 		delete(b.watched, changed)
 		b.mu.Unlock()
 	}()
-	for {
+	for f() {
 		select {
-		case <-changed:
-		case <-time.After(quiet):
+		case <-time.After(every):
 		case <-ctx.Done():
 			return
 		}
-		if !f() {
-			return
-		}
 		select {
-		case <-time.After(every):
+		case <-changed:
+		case <-time.After(quiet):
 		case <-ctx.Done():
 			return
 		}

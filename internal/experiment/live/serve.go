@@ -167,9 +167,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		_, err := w.Write(s.event())
 		return err == nil && out.Flush() == nil
 	}
-	if !send() {
-		return
-	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -147,6 +148,13 @@ func TestEvents(t *testing.T) {
 			t.Errorf("the last event says %+v", last)
 		}
 	}
+}
+
+// Whoever follows a board sees what changed just before, without waiting for a change.
+func TestFollowersMissNothing(t *testing.T) {
+	b := boardOf(2)
+	b.End("2 runs: 2 ok")
+	b.follow(t.Context(), time.Hour, time.Hour, func() bool { return false })
 }
 
 func TestMetrics(t *testing.T) {

@@ -77,7 +77,11 @@ func (t *Table) away() []byte {
 // draw draws the table anew, below a text.
 func (t *Table) draw(text string) {
 	var lines []string
-	t.board.look(func(s *Status) { lines = s.lines(t.style, t.high) })
+	t.board.look(func(s *Status) {
+		if s.Planned > 0 {
+			lines = s.lines(t.style, t.high)
+		}
+	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := bytes.NewBuffer(t.away())
