@@ -18,25 +18,25 @@ import (
 const (
 	histogramDigits = 3
 	histogramHigh   = int64(time.Hour)
-	bucketBits      = 10 // so many of a time beside its highest bit tell its bucket: 1,024 > 10^histogramDigits
+	bucketBits      = 10 // below the highest bit of a time, which choose its bucket: 2^10 > 10^histogramDigits
 )
 
 // histogram returns the distribution of sorted times in HdrHistogram's compressed form (V2,
 // base64), from 1 ns to an hour or, where that is not enough, to the largest time. Negative times
 // have no place in it and are left out. Empty if there is nothing to show.
 //
-// It is what [hdrhistogram.Histogram.Encode] returns, without that one's table of all buckets and a
-// compressor of a megabyte for each: these took most of the time of a short simulation.
+// It returns what [hdrhistogram.Histogram.Encode] does, but that allocates a table of all buckets and
+// a compressor of 0.8 MB for each histogram, which took most of the time of a short simulation.
 func histogram(sorted []int64) string {
 	first, _ := slices.BinarySearch(sorted, 0)
 	sorted = sorted[first:]
 	if len(sorted) == 0 {
 		return ""
 	}
-	// Bucket limits are reckoned in int64: the last factor of two stays free.
+	// Bucket limits are computed in int64: the last factor of two stays free.
 	high := min(max(histogramHigh, sorted[len(sorted)-1]), math.MaxInt64/2)
-	var counts []byte // those of the buckets in their order; −n stands for n that are empty
-	next := int64(0)
+	var counts []byte // of the buckets, in order; −n stands for n empty ones
+	next := int64(0)  // the bucket after the last one written
 	for len(sorted) > 0 {
 		bucket := bucketOf(min(sorted[0], high))
 		same := 1
@@ -51,9 +51,9 @@ func histogram(sorted []int64) string {
 		counts = binary.AppendVarint(counts, int64(same))
 		sorted, next = sorted[same:], bucket+1
 	}
-	const withWords = 0x10 // in the cookies: counts are of any length
+	const leb128 = 0x10 // in both cookies: a count takes as many bytes as it needs
 	big := binary.BigEndian
-	plain := big.AppendUint32(nil, uint32(hdrhistogram.V2EncodingCookieBase|withWords))
+	plain := big.AppendUint32(nil, uint32(hdrhistogram.V2EncodingCookieBase|leb128))
 	plain = big.AppendUint32(plain, uint32(len(counts)))
 	plain = big.AppendUint32(plain, 0) // no bucket is moved
 	plain = big.AppendUint32(plain, histogramDigits)
@@ -61,7 +61,7 @@ func histogram(sorted []int64) string {
 	plain = big.AppendUint64(plain, uint64(high))
 	plain = big.AppendUint64(plain, math.Float64bits(1)) // what a count stands for
 	packed := deflated(append(plain, counts...))
-	whole := big.AppendUint32(nil, uint32(hdrhistogram.V2CompressedEncodingCookieBase|withWords))
+	whole := big.AppendUint32(nil, uint32(hdrhistogram.V2CompressedEncodingCookieBase|leb128))
 	whole = big.AppendUint32(whole, uint32(len(packed)))
 	return base64.StdEncoding.EncodeToString(append(whole, packed...))
 }
