@@ -56,12 +56,13 @@ func (p *program) serve(c *cli.Context, board *live.Board) (*serving, error) {
 	return s, nil
 }
 
-// show makes the page of a set, now or if it is time for that.
-func (s *serving) show(set *runs.Set, now bool) {
-	if s != nil {
-		s.set = set
-		s.Refresh(now)
+// show makes the page of a set, now or if it is time for that, and reports whether it did.
+func (s *serving) show(set *runs.Set, now bool) bool {
+	if s == nil {
+		return false
 	}
+	s.set = set
+	return s.Refresh(now)
 }
 
 // close ends the serving and says on open pages what it came to.
@@ -105,20 +106,20 @@ func (p *program) serveFolder(c *cli.Context, dir string) error {
 			return nil
 		case <-time.After(lookAgain):
 		}
-		now := traceOf(dir)
-		if now == seen && !behind {
-			continue
-		}
-		// Half a line may be there, or a folder half made: the next look shows.
-		if set, err = runs.Read(dir); err != nil {
-			fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)
+		if now := traceOf(dir); now != seen {
 			seen = now
-			continue
+			// Half a line may be there, or a folder half made: the next look shows.
+			more, err := runs.Read(dir)
+			if err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)
+				continue
+			}
+			set, behind = more, true
+			board.Have(set)
 		}
-		behind = now != seen // once more when it rests, for what had no time
-		seen = now
-		board.Have(set)
-		s.show(set, false)
+		if behind {
+			behind = !s.show(set, false)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (p *program) sweep(c *cli.Context) error {
 			return err
 		}
 		defer func() { page.close(summary.String()) }()
-		opt.Between = func(set *runs.Set) { page.show(set, set.Missing() == 0) }
+		opt.Between = func(set *runs.Set, last bool) { page.show(set, last) }
 	}
 	summary, err = experiment.Sweep(c.Context, file, opt)
 	if err != nil || opt.DryRun {

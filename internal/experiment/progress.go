@@ -34,7 +34,7 @@ func newProgress(plan *Plan, set *runs.Set, todo []Cell, s *Summary, opt Options
 		estimate: newEstimate(todo), between: func() {},
 	}
 	if opt.Between != nil {
-		p.between = func() { opt.Between(set) }
+		p.between = func() { opt.Between(set, p.ran == p.todo) }
 	}
 	if s.Found > 0 {
 		fmt.Fprintf(p.out, "%d of %d runs are there already\n", s.Found, s.Planned)

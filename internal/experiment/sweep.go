@@ -57,9 +57,9 @@ type Options struct {
 	Interactive bool
 
 	// Board is kept up to date, too; nil for none. Between is called with what there is before the
-	// first run and after each, while nothing is measured; nil for nothing.
+	// first run and after each, the last one or not, while nothing is measured; nil for nothing.
 	Board   *live.Board
-	Between func(*runs.Set)
+	Between func(set *runs.Set, last bool)
 
 	// Width is how many columns the table of a dry run may be wide; 0 for any number.
 	Width int

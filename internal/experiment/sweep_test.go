@@ -90,7 +90,12 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress = &out
+	var lasts []bool
+	opt.Between = func(_ *runs.Set, last bool) { lasts = append(lasts, last) }
 	s := sweep(t, small, opt)
+	if len(lasts) != 1+8 || slices.Index(lasts, true) != 8 {
+		t.Errorf("which was the last: %v", lasts)
+	}
 	want := map[runs.Status]int{runs.OK: 4, runs.Failed: 2, runs.Violated: 1, runs.Stalled: 1}
 	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.Outcome() != runs.Broken {
 		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.Outcome())

@@ -75,18 +75,15 @@ func OnLoopback(address string) bool {
 // share is the part of the time that may go into making pages, as a divisor.
 const share = 10
 
-// Refresh makes the page anew, unless making pages would take more than a tenth of the
-// time; with now it does so anyway.
-func (s *Server) Refresh(now bool) {
-	if s == nil {
-		return
-	}
+// Refresh makes the page anew, and reports whether it did: not if making pages would then take
+// more than a tenth of the time, unless it is to be done now.
+func (s *Server) Refresh(now bool) bool {
 	s.mu.Lock()
 	next := s.version + 1
 	early := s.version > 0 && time.Since(s.built) < max(time.Second, share*s.took)
 	s.mu.Unlock()
 	if early && !now {
-		return
+		return false
 	}
 	begun := time.Now()
 	page, err := s.build(next)
@@ -98,6 +95,7 @@ func (s *Server) Refresh(now bool) {
 	}
 	s.mu.Unlock()
 	s.board.change(func(*Status) {})
+	return true
 }
 
 // Close sends open pages the outcome, and ends.

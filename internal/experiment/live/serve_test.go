@@ -51,12 +51,15 @@ func TestPageIsThatOfTheLatestRefresh(t *testing.T) {
 	if status, text := get(t, s.URL); status != http.StatusServiceUnavailable {
 		t.Errorf("%d, %q before there is a page", status, text)
 	}
-	s.Refresh(false)
-	s.Refresh(false) // too early
-	if _, text := get(t, s.URL); text != "page 1" {
-		t.Errorf("%q", text)
+	first := s.Refresh(false)
+	s.took = time.Hour
+	early := s.Refresh(false)
+	if _, text := get(t, s.URL); text != "page 1" || !first || early {
+		t.Errorf("%q, made %v, made too early %v", text, first, early)
 	}
-	s.Refresh(true)
+	if made := s.Refresh(true); !made {
+		t.Error("not made when it has to be")
+	}
 	if _, text := get(t, s.URL); text != "page 2" {
 		t.Errorf("%q", text)
 	}
