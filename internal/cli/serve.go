@@ -87,6 +87,7 @@ const lookAgain = time.Second
 
 // serveFolder serves the page of results that another process writes, until ctx ends.
 func (p *program) serveFolder(c *cli.Context, dir string) error {
+	seen, behind := traceOf(dir), false // before it is read: what comes meanwhile is a change
 	set, err := p.readResults(dir)
 	if err != nil {
 		return err
@@ -99,7 +100,6 @@ func (p *program) serveFolder(c *cli.Context, dir string) error {
 	}
 	defer s.close("the program that served this page has ended")
 	s.show(set, true)
-	seen, behind := traceOf(dir), false
 	for {
 		select {
 		case <-c.Context.Done():
