@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"dmebench/runs"
 )
 
 // shared is output that is read while somebody writes.
@@ -107,6 +110,18 @@ func TestServe(t *testing.T) {
 	if err := endSweep(); err != nil {
 		t.Errorf("the sweep ends with %v", err)
 	}
+	// The page of a folder comes to show all that is there, however long it takes to make.
+	set, err := runs.Read(filepath.Join(out, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := 0 // the runs on three nodes
+	for _, r := range set.Runs {
+		if r.Result.Nodes == 3 {
+			cell++
+		}
+	}
+	until(t, report, fmt.Sprintf(`"runs":%d,`, cell))
 	if err := endReport(); err != nil {
 		t.Errorf("the report ends with %v", err)
 	}
