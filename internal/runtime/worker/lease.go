@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -62,6 +63,9 @@ func (w *worker) openLease() error {
 	err := l.ask(w.renew)
 	for tries := 1; err != nil && tries < renewals; tries++ {
 		err = l.ask(w.renew) // many may ask at the beginning
+	}
+	if err != nil && !errors.Is(err, errRefused) {
+		l.check(math.MaxInt64) // its agent may be as silent, and nobody would end this process
 	}
 	if err != nil {
 		return fmt.Errorf("worker: the coordinator grants no lease: %w", err)
