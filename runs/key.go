@@ -58,7 +58,7 @@ func Settings(set map[string]string) string {
 // SetFlags writes them as on a command line: " --set hot=3 --set share=0.5".
 func SetFlags(set map[string]string) (flags string) {
 	for _, word := range dme.Assigned(set) {
-		flags += " --set " + word
+		flags += " --set " + Quoted(word)
 	}
 	return flags
 }

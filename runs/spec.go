@@ -84,10 +84,10 @@ func (s Spec) Without(dimension string) Spec {
 // Command is the command line of such a run. What has its default is left out.
 func (s Spec) Command() string {
 	d := Spec{Nodes: s.Nodes}.WithDefaults()
-	parts := []string{"dmebench run " + quoted(s.Algorithm) + " -n " + strconv.Itoa(s.Nodes)}
+	parts := []string{"dmebench run " + Quoted(s.Algorithm) + " -n " + strconv.Itoa(s.Nodes)}
 	add := func(given bool, flag string, value any) {
 		if given {
-			parts = append(parts, "--"+flag+" "+quoted(fmt.Sprint(value)))
+			parts = append(parts, "--"+flag+" "+Quoted(fmt.Sprint(value)))
 		}
 	}
 	add(s.Transport != d.Transport, "transport", s.Transport)
@@ -114,8 +114,8 @@ func (s Spec) Command() string {
 	return strings.Join(parts, " ")
 }
 
-// quoted writes a word as a shell takes it.
-func quoted(word string) string {
+// Quoted writes a word as a shell takes it.
+func Quoted(word string) string {
 	plain := func(r rune) bool {
 		return r == '-' || r >= '+' && r <= '/' || r == ':' || r == '=' || r == '_' ||
 			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

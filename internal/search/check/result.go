@@ -223,7 +223,7 @@ func (x *Result) replay(o, by Options) string {
 	add(o.SafetyOnly, " --safety-only")
 	add(o.WithoutInvariants, " --invariants=false")
 	if o.Sites != nil {
-		add(true, " --sites %s --place %s", o.Sites.Name, o.Sites.Place)
+		add(true, " --sites %s --place %s", runs.Quoted(o.Sites.Name), runs.Quoted(o.Sites.Place))
 	}
 	add(o.Adversary == Chance && o.Sites == nil, " --adversary=false")
 	add(o.Adversary == Adversarial, " --adversary")

@@ -116,7 +116,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			if began > 0 {
 				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
 			}
-			if err := s.setting(words, number); err != nil {
+			if err := s.setting(l.text, number); err != nil {
 				return nil, fail("%v", err)
 			}
 		default:
@@ -137,14 +137,16 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-func (s *Scenario) setting(words []string, number int) (err error) {
-	name, value := words[0], strings.Join(words[1:], " ")
+func (s *Scenario) setting(text string, number int) (err error) {
+	words := strings.Fields(text)
+	name := words[0]
+	value := strings.TrimSpace(strings.TrimPrefix(text, name)) // that of an option may have several words
 	switch {
 	case name == "violates" && value == "":
 		return errors.New("violates takes the name of a property")
 	case name == "sequenced" && value != "":
 		return errors.New("sequenced takes no words")
-	case name != "violates" && name != "sequenced" && len(words) != 2:
+	case name != "violates" && name != "sequenced" && name != "set" && len(words) != 2:
 		return fmt.Errorf("%s takes 1 word, not %d", name, len(words)-1)
 	}
 	once := name // what may stand in one line alone

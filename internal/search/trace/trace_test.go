@@ -77,7 +77,7 @@ func TestParseFaults(t *testing.T) {
 		head + "deliver 1-2\n":                       "want a link",
 		head + "dance 1\n":                           `unknown command "dance"`,
 		head + "set colour\n":                        "want set KEY=VALUE",
-		head + "set colour=red green\n":              "set takes 1 word, not 2",
+		head + "seed 1 2\n":                          "seed takes 1 word, not 2",
 		head + "nodes 4\n":                           ":4: nodes stands in line 3 already",
 		head + "algorithm x\n":                       ":4: algorithm stands in line 2 already",
 		head + "settle\nset colour=red\n":            ":5: it stands below the first command, in line 4",
