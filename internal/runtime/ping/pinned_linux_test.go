@@ -13,6 +13,7 @@ func TestPinnedProcesses(t *testing.T) {
 	if err != nil {
 		t.Skip("processes cannot be pinned on this system")
 	}
+	t.Setenv("GOMAXPROCS", "") // that of the user would go before
 	c := start(t, Setup{Network: "tcp", Side: Bare, Pin: true})
 	if c.gomaxprocs != 1 {
 		t.Errorf("GOMAXPROCS is %d on one processor", c.gomaxprocs)
