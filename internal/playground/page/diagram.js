@@ -88,7 +88,7 @@ class Diagram {
       const yEnd = g.fate === "arrived" ? at(last) : Math.max(at(last), y1 + 14);
       const to = [x1 + (x2 - x1) * way, y1 + (yEnd - y1) * way];
       const kind = `k${g.kind % 8}`;
-      add("line", { key, class: `message ${kind} ${g.fate}${later(g.sent)}`, x1, y1, x2: to[0], y2: to[1], "marker-end": g.fate === "lost" ? "url(#lost)" : "url(#arrow)" })
+      add("line", { key, class: `message ${kind} ${g.fate}${later(g.sent)}`, x1, y1, x2: to[0], y2: to[1], "marker-end": g.fate === "lost" ? "url(#lost)" : `url(#arrow-${kind})` })
         .append(svg("title", {}, `${g.label}: ${m.lanes[g.from]} to ${m.lanes[g.to]}`));
       const length = Math.hypot(to[0] - x1, to[1] - y1);
       if (length > 34) {
@@ -121,13 +121,16 @@ class Diagram {
     layer("names", { transform: `translate(0,${top - base})` });
     add("rect", { class: "heads", x: 0, y: 0, width, height: 20 });
     m.lanes.forEach((name, lane) => add("text", { class: "head", x: x(lane), y: 14, "text-anchor": "middle" }, m.lanes.length > 12 ? name.replace(/\D+/, "") : name));
-    renew(this.canvas, [svg("defs", {}, marker("arrow", "M0,0L7,3.5L0,7z"), marker("lost", "M0,0L7,7M0,7L7,0")), ...layers]);
+    const arrows = Array.from({ length: 8 }, (_, k) => marker(`arrow-k${k}`, `k${k}`));
+    renew(this.canvas, [svg("defs", {}, ...arrows, marker("lost", "lost", "M0,0L7,7M0,7L7,0")), ...layers]);
   }
 }
 
-function marker(id, d) {
+// marker is the end of a line, with a class that has the colour of the line: some browsers do not
+// know context-stroke.
+function marker(id, colour, d = "M0,0L7,3.5L0,7z") {
   const m = svg("marker", { id, viewBox: "0 0 7 7", refX: 6.5, refY: 3.5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" });
-  m.append(svg("path", { d, class: `marker ${id}` }));
+  m.append(svg("path", { d, class: `marker ${colour}` }));
   return m;
 }
 

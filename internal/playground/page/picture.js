@@ -25,7 +25,7 @@ class Picture {
     [this.before, this.drawn] = [this.drawn, new Map()];
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
       this.nodes(state, play, options), this.flights(state, options, info)];
-    renew(this.canvas, [svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean)]);
+    renew(this.canvas, [svg("defs", {}, marker("arrow-pointer", "of-pointer"), marker("arrow-wait", "of-wait")), ...layers.filter(Boolean)]);
   }
 
   // kept draws what has a name that says all of it, unless it was drawn before.
@@ -64,7 +64,7 @@ class Picture {
       for (const [name, value] of node.vars) {
         if (!["HOLDER", "father", "next"].includes(name) || !/^\d+$/.test(value) || Number(value) === node.id || value === "0") continue;
         const next = name === "next";
-        const line = this.arrow(node.id, Number(value), this.radius + 4, next ? "pointer next" : "pointer", "arrow2", next ? 26 : 9);
+        const line = this.arrow(node.id, Number(value), this.radius + 4, next ? "pointer next" : "pointer", "arrow-pointer", next ? 26 : 9);
         line.append(svg("title", {}, `${name} of node ${node.id} is ${value}`));
         g.append(line);
       }
@@ -78,7 +78,7 @@ class Picture {
       for (const w of node.waits ?? []) {
         const name = `node ${node.id} waits for node ${w.for}'s ${w.what}`;
         if (!w.for || this.drawn.has(name)) continue;
-        g.append(this.kept(name, () => this.arrow(node.id, w.for, this.radius + 3, "wait", "wait", -14, name).append(svg("title", {}, name))));
+        g.append(this.kept(name, () => this.arrow(node.id, w.for, this.radius + 3, "wait", "arrow-wait", -14, name).append(svg("title", {}, name))));
       }
     }
     return g;
