@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
@@ -107,19 +106,11 @@ func quantityOf(metric string) (q quantity, usual bool) {
 // axisOf is the ordinate of a metric.
 func axisOf(metric string) plots.Axis {
 	m, _ := runs.LookupMetric(metric)
-	a := plots.Axis{Label: lowerFirst(m.Title), Kind: plots.Values}
+	a := plots.Axis{Label: m.Phrase(), Kind: plots.Values}
 	if m.Time() {
 		a.Kind = plots.Times
 	}
 	return a
-}
-
-// lowerFirst begins a title in lower case, but for a name or an abbreviation: "T", "CS".
-func lowerFirst(title string) string {
-	if len(title) < 2 || title[1] < 'a' || strings.HasPrefix(title, "Jain") {
-		return title
-	}
-	return strings.ToLower(title[:1]) + title[1:]
 }
 
 // over draws a metric over the chart's abscissa, with at most so many predictions of each

@@ -168,7 +168,7 @@ func (c *collection) texTable(s *set) []byte {
 			continue
 		}
 		m, _ := runs.LookupMetric(name)
-		title, scale := layout.LaTeX(lowerFirst(m.Title)), units.Plain()
+		title, scale := layout.LaTeX(m.Phrase()), units.Plain()
 		if m.Time() {
 			scale = units.TimeScale(math.Sqrt(slices.Max(medians) * max(1, slices.Min(medians))))
 			title += " (" + layout.LaTeX(scale.Unit) + ")"

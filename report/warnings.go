@@ -329,7 +329,7 @@ func (c *cell) bimodal() (warnings []string) {
 		}
 		warnings = append(warnings, fmt.Sprintf("repetitions fall into two groups: %s is near %s in %d and near %s in %d; "+
 			"their median describes neither; look for what differs, such as the cores on which processes ran",
-			lowerFirst(metric.Title), show(m.low), m.lows, show(m.high), m.highs))
+			metric.Phrase(), show(m.low), m.lows, show(m.high), m.highs))
 	}
 	return warnings
 }

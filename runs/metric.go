@@ -32,6 +32,14 @@ type Metric struct {
 // Time reports whether the metric is a time in nanoseconds.
 func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
+// Phrase is the title within a sentence: in lower case, but for a name or an abbreviation.
+func (m Metric) Phrase() string {
+	if m.Title[1] < 'a' || m.Name == JainIndex {
+		return m.Title
+	}
+	return strings.ToLower(m.Title[:1]) + m.Title[1:]
+}
+
 // Text writes a value of the metric for people, a time with its unit; "–" for none.
 func (m Metric) Text(x *float64) string {
 	switch {

@@ -387,7 +387,7 @@ func (c *Comparison) Figures() []plots.Figure {
 					Title:    title,
 					Subtitle: joined(c.common, rows[0].Cell.section, origins),
 					X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
-					Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
+					Y:        plots.Axis{Label: t.metric.Phrase(), Kind: plots.Values},
 				}
 				if t.metric.Time() {
 					f.Y.Kind = plots.Times

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"dmebench/claims"
 	"dmebench/report/cells"
@@ -63,14 +61,7 @@ func unit(m runs.Metric) string {
 	return ""
 }
 
-func phrase(m runs.Metric) string {
-	title := strings.TrimSuffix(m.Title, " (CS/s)")
-	first, size := utf8.DecodeRuneInString(title)
-	if second, _ := utf8.DecodeRuneInString(title[size:]); !unicode.IsLower(second) || strings.HasPrefix(title, "Jain") {
-		return title
-	}
-	return string(unicode.ToLower(first)) + title[size:]
-}
+func phrase(m runs.Metric) string { return strings.TrimSuffix(m.Phrase(), " (CS/s)") }
 
 // write writes a value of the column with its unit.
 func (col Column) write(x *float64) string {

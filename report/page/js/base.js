@@ -54,7 +54,7 @@ function between(type, value, lo, hi) {
 
 const percent = (x) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${number(Math.abs(100 * x))}%`;
 const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-const lower = (title) => (/^[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
+const lower = (title) => (/^(?!Jain)[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 const slug = (text) => text.toLowerCase().replaceAll("µ", "u").replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 100);
 const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 
