@@ -112,9 +112,6 @@ func (h Host) Activity() dme.Activity { return h.net.network.Activity(h.id) }
 // Counts returns what has been counted of the node until now.
 func (h Host) Counts() vnet.Counts { return h.net.network.Counts(h.id) }
 
-// Request lets the node ask for the critical section.
-func (h Host) Request() { h.net.Request(h.id) }
-
 // RequestShared lets the node ask as a reader.
 func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: dme.RequestShared, Node: h.id}) }
 
@@ -122,9 +119,6 @@ func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: dme.RequestShared, Node
 func (h Host) Receive(from dme.NodeID, m *dme.Message) {
 	h.net.note(h.net.network.Inject(from, h.id, m))
 }
-
-// Release lets the node leave the critical section.
-func (h Host) Release() { h.net.Release(h.id) }
 
 // Timeout fires a timer of the node.
 func (h Host) Timeout(timer dme.TimerID) {
@@ -139,13 +133,6 @@ func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Request, Node: i
 
 // Release lets node id leave the critical section.
 func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Exit, Node: id}) }
-
-// Stop tells every node that no more requests will come.
-func (n *Net) Stop() {
-	for id := range n.network.IDs() {
-		n.Host(id).Stop()
-	}
-}
 
 // Crash takes node id out of the system: see [dme.Restarter].
 func (n *Net) Crash(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Crash, Node: id}) }

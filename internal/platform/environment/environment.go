@@ -160,13 +160,6 @@ func buildOf(info *debug.BuildInfo, stamp string) Build {
 // short is what people are shown of a commit or a sum.
 func short(digits string) string { return digits[:min(12, len(digits))] }
 
-func (b Build) String() string {
-	if b.Commit == Unknown {
-		return b.Version + ", commit unknown"
-	}
-	return b.Version + ", commit " + short(b.Commit) + " (" + string(b.Tree) + ")"
-}
-
 func (b Build) facts() map[string]string {
 	program := b.Version
 	if b.Commit != Unknown {

@@ -27,7 +27,7 @@ func TestFiguresOfEntries(t *testing.T) {
 				entries = append(entries, e)
 			}
 		}
-		tl := newTimeline(entries)
+		tl := newTimeline(entries, nil, false)
 		numbers, inside, before := pairs(entries)
 		for _, x := range []struct {
 			what string
@@ -143,14 +143,14 @@ func TestReadersInsideByHand(t *testing.T) {
 		{[]record.Entry{reader(1, 0, 10, 10), reader(2, 0, 11, 12)}, 1},
 		{[]record.Entry{reader(1, 0, 10, 20), entry(2, 0, 20, 30), reader(3, 0, 40, 50)}, 1},
 	} {
-		if got, ok := newTimeline(x.entries).readersInside(); got != x.want || !ok {
+		if got, ok := newTimeline(x.entries, nil, false).readersInside(); got != x.want || !ok {
 			t.Errorf("%v %v, want %v of %+v", got, ok, x.want, x.entries)
 		}
 	}
 	for name, entries := range map[string][]record.Entry{
 		"writers": {entry(1, 0, 1, 2), entry(2, 0, 3, 4)}, "readers": {reader(1, 0, 1, 2), reader(2, 0, 3, 4)}, "nobody": nil,
 	} {
-		if got, ok := newTimeline(entries).readersBeforeWriter(); ok || got != 0 {
+		if got, ok := newTimeline(entries, nil, false).readersBeforeWriter(); ok || got != 0 {
 			t.Errorf("readers before a writer, of %s alone: %v", name, got)
 		}
 	}
@@ -168,7 +168,7 @@ func TestReadersComeFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
 	for range 20 {
 		rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
-		tl := newTimelineOn(entries, nil, true)
+		tl := newTimeline(entries, nil, true)
 		for k, want := range []dme.NodeID{10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
 			if got := tl.entered(k).Node; got != want {
 				t.Fatalf("entry %d is of node %d, want %d", k, got, want)

@@ -87,7 +87,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 		b := onHosts(rng, clocks, nodes, length, 50e6, longest, rng.IntN(2) == 0)
 		o := b.observe(t, runs.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, entries)
 		c := newClocks(&o)
-		tl := newTimelineOn(o.Entries, c, false)
+		tl := newTimeline(o.Entries, c, false)
 		v := tl.verdicts()
 		onHosts, between, undecided := v.count()
 		if x, y, z := verdictsTwin(tl); onHosts != x || between != y || undecided != z {
@@ -119,7 +119,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 				order[i].Order = uint64(i + 1)
 			}
 			o := b.observe(t, runs.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, order)
-			got := newTimelineOn(o.Entries, newClocks(&o), true)
+			got := newTimeline(o.Entries, newClocks(&o), true)
 			var h handovers
 			var truly []int64
 			for i := range len(order) - 1 {

@@ -20,7 +20,7 @@ import (
 func Result(o Observation) *runs.Result {
 	job := o.Job
 	c := newClocks(&o)
-	t := newTimelineOn(o.Entries, c, o.fenced())
+	t := newTimeline(o.Entries, c, o.fenced())
 	o.Nodes = c.counts(o.Nodes)
 	sum := total(o.Nodes, o.Traffic)
 	if len(o.Nodes) == 0 { // it failed before anything was counted

@@ -26,11 +26,9 @@ type timeline struct {
 	durations []int64 // the buffer
 }
 
-func newTimeline(entries []record.Entry) *timeline { return newTimelineOn(entries, nil, false) }
-
-// newTimelineOn is newTimeline for nodes on several hosts; fenced says whether the
-// order of entries is one of all hosts together.
-func newTimelineOn(entries []record.Entry, c *clocks, fenced bool) *timeline {
+// newTimeline lays out the entries of nodes on several hosts, or on one if c is nil; fenced says
+// whether the order of entries is one of all hosts together.
+func newTimeline(entries []record.Entry, c *clocks, fenced bool) *timeline {
 	t := &timeline{e: c.entries(entries), local: entries, clocks: c, fenced: fenced || !c.several()}
 	witnessed := t.fenced
 	for i := range entries {

@@ -133,7 +133,7 @@ func TestTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var handovers, bypassed, overlapping, disordered int
 	for k := range 5000 {
-		tl := newTimeline(history(rng, k%2 == 0))
+		tl := newTimeline(history(rng, k%2 == 0), nil, false)
 		got, want := tl.handovers(nil).delays, handoversTwin(tl)
 		if !slices.Equal(got, want) {
 			t.Fatalf("handovers %v, want %v of %+v", got, want, tl.e)
@@ -186,7 +186,7 @@ func TestHandoversOfWildRecords(t *testing.T) {
 			e.Shared = rng.IntN(3) == 0
 			entries = append(entries, e)
 		}
-		tl := newTimeline(entries)
+		tl := newTimeline(entries, nil, false)
 		if got, want := tl.handovers(nil).delays, handoversTwin(tl); !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v of %+v", got, want, entries)
 		}

@@ -152,7 +152,7 @@ func TestSeries(t *testing.T) {
 		entry(3, 14, 15),     // waits 11 ms
 		entry(15, 999, 1000), // waits through the whole rest
 	}
-	s := newTimeline(entries).series(1000)
+	s := newTimeline(entries, nil, false).series(1000)
 	if s.IntervalNS != 5*ms || len(s.Entries) != 200 {
 		t.Fatalf("%d intervals of %d ns", len(s.Entries), s.IntervalNS)
 	}
@@ -168,7 +168,7 @@ func TestSeries(t *testing.T) {
 	if p := s.P50NS[2]; p == nil || *p != 10*ms || *s.P99NS[2] != 11*ms || s.P50NS[1] != nil {
 		t.Errorf("waiting times of the third interval: %v, %v; of the second %v", p, s.P99NS[2], s.P50NS[1])
 	}
-	if s := newTimeline(nil).series(0); s != nil {
+	if s := newTimeline(nil, nil, false).series(0); s != nil {
 		t.Errorf("a run without entries has a course: %+v", s)
 	}
 	// Times may be equal, or far apart.
