@@ -156,7 +156,9 @@ func (s *hostSet) table(id, title string) page.Table {
 	s.column(&t, "clock fast by", false, func(host string) page.Value {
 		var fast []float64
 		for _, c := range s.clocks(host) {
-			fast = append(fast, c.DriftPPM)
+			if drift, known := c.Drift(); known {
+				fast = append(fast, drift)
+			}
 		}
 		return driftOf(fast)
 	})

@@ -254,9 +254,12 @@ type HostClock struct {
 	OffsetNS   int64   `json:"offset_ns"`        // by which it is ahead, at the start of the run
 	BoundNS    int64   `json:"bound_ns"`         // on the error of any of its times
 	DriftPPM   float64 `json:"drift_ppm"`        // by which it runs fast
-	DriftBound float64 `json:"drift_bound_ppm"`  // on the error of that
+	DriftBound float64 `json:"drift_bound_ppm"`  // on the error of that; 0: unknown
 	SetNS      int64   `json:"set_ns,omitempty"` // by at least how much it was set while the run went on
 }
+
+// Drift returns by how many parts per million the clock runs fast, if that is known.
+func (c *HostClock) Drift() (ppm float64, known bool) { return c.DriftPPM, c.DriftBound > 0 }
 
 // HostLink is what a message between two hosts takes, measured by datagrams between
 // their agents before, during and after the run.

@@ -239,7 +239,10 @@ func hostsTable(list []runs.Run) [][]string {
 				load = []any{l.Cores, l.Busy, l.Workers, l.MemoryFree}
 			}
 			if c := h.Clock; c != nil {
-				clock = []any{c.OffsetNS, c.BoundNS, c.DriftPPM, c.SetNS}
+				clock = []any{c.OffsetNS, c.BoundNS, nil, c.SetNS}
+				if drift, known := c.Drift(); known {
+					clock[2] = drift
+				}
 			}
 			nodes := strings.Trim(fmt.Sprint(h.Nodes), "[]")
 			t.add(r, slices.Concat([]any{r.Result.Status, h.Name, h.Address, runs.Settings(h.Labels), nodes}, load, clock)...)

@@ -17,7 +17,7 @@ func onHosts(list []runs.Run) []runs.Run {
 		r.Result.Hosts = []runs.Host{
 			{Name: "b", Address: "10.0.0.2", Labels: map[string]string{"rack": "1"}, Nodes: []int{2},
 				Load:  &runs.HostLoad{Cores: 2, Busy: 1.5, Workers: 1.25, MemoryFree: 1 << 20},
-				Clock: &runs.HostClock{OffsetNS: 50e6 + int64(i), BoundNS: 41_300, DriftPPM: -1.5}},
+				Clock: &runs.HostClock{OffsetNS: 50e6 + int64(i), BoundNS: 41_300, DriftPPM: -1.5, DriftBound: 0.5}},
 			{Name: "a", Address: "10.0.0.1", Nodes: []int{1, 3}, Environment: map[string]string{"cores": "4"}},
 		}
 		r.Result.Links = []runs.HostLink{

@@ -65,6 +65,10 @@ func links(o *Observation) []runs.HostLink {
 			r.By = byControl
 			a, x := from.Relation.Offset(o.Start)
 			b, y := to.Relation.Offset(o.Start)
+			slow, _, known := from.Relation.Drift()
+			if fast, _, both := to.Relation.Drift(); known && both {
+				r.DriftPPM = fast - slow
+			}
 			if offset = b - a; x >= 0 && y >= 0 && x < math.MaxInt64/4 && y < math.MaxInt64/4 {
 				bound = x + y
 			}

@@ -304,12 +304,12 @@ func describeHost(h *runs.Host) string {
 		return text
 	}
 	ahead := units.Bounded(float64(c.OffsetNS), float64(c.BoundNS))
-	switch {
-	case c.SetNS > 0:
-		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", ahead, ns(c.SetNS))
-	default:
-		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
-		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", ahead, drift, c.DriftBound)
+	if c.SetNS > 0 {
+		return text + fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", ahead, ns(c.SetNS))
+	}
+	text += fmt.Sprintf("; clock %s ahead", ahead)
+	if drift, known := c.Drift(); known {
+		text += fmt.Sprintf(", drift %.1f ± %.1f ppm", math.Round(10*drift)/10+0, c.DriftBound) // no negative zero
 	}
 	return text
 }
