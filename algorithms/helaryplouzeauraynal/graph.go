@@ -75,17 +75,16 @@ func (g *graph) nodes() int { return len(g.near) }
 // shared.
 func (g *graph) neighbours(id dme.NodeID) []dme.NodeID { return g.near[id-1] }
 
-// link joins two different nodes. It reports false if they are joined already.
-func (g *graph) link(a, b dme.NodeID) bool {
+// link joins two different nodes, if they are not joined already.
+func (g *graph) link(a, b dme.NodeID) {
 	at, joined := slices.BinarySearch(g.near[a-1], b)
 	if joined {
-		return false
+		return
 	}
 	g.near[a-1] = slices.Insert(g.near[a-1], at, b)
 	at, _ = slices.BinarySearch(g.near[b-1], a)
 	g.near[b-1] = slices.Insert(g.near[b-1], at, a)
 	g.links++
-	return true
 }
 
 func (g *graph) ring() {

@@ -287,7 +287,7 @@ func serveActor(subjects []Subject, parent *launch.Parent) error {
 	}
 }
 
-func startPeer(t *testing.T, s Subject, order peerOrder) (peer *launch.Child, addr string) {
+func startPeer(t *testing.T, order peerOrder) (peer *launch.Child, addr string) {
 	t.Helper()
 	peer, err := launch.Local{Answers: true}.Start(launch.Command{Word: peerCommand, Name: "the peer process", Config: order})
 	if err != nil {
@@ -331,7 +331,7 @@ func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 		return c
 	}
 	c.order.Reach = s.Reach
-	child, addr := startPeer(t, s, c.order)
+	child, addr := startPeer(t, c.order)
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)

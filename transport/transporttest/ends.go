@@ -20,7 +20,7 @@ func testCloseDrains(t *testing.T, s Subject) {
 	for name, peers := range map[string]func(int) []dme.NodeID{"connected": everyone(3), "first use": nil} {
 		t.Run(name, func(t *testing.T) {
 			const each = 2000
-			c, book := openLedger(t, s, layout{1, 1, 1}, Knobs{}, peers, 2*each)
+			c, book := openLedger(t, s, layout{1, 1, 1}, peers, 2*each)
 			if err := c.talk(1, []dme.NodeID{2, 3}, each, 500, false, each); err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func testWrongKey(t *testing.T, s Subject) {
 // testGarbage lets strangers write noise while the run's processes talk.
 func testGarbage(t *testing.T, s Subject) {
 	const strangers = 30
-	c, book := openLedger(t, s, layout{1, 1}, Knobs{}, nil, 2000)
+	c, book := openLedger(t, s, layout{1, 1}, nil, 2000)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 1000 {
 		for _, p := range []pair{{1, 2}, {2, 1}} {
@@ -271,7 +271,7 @@ func testGarbage(t *testing.T, s Subject) {
 // testSilentStrangers opens many connections that say nothing. The run's own
 // processes must get in all the same.
 func testSilentStrangers(t *testing.T, s Subject) {
-	c, book := openLedger(t, s, layout{1, 1, 1}, Knobs{}, nil, 2)
+	c, book := openLedger(t, s, layout{1, 1, 1}, nil, 2)
 	for range 300 {
 		conn, err := s.Stranger(c.transports[0].Addr())
 		if err != nil {

@@ -79,10 +79,10 @@ func open(t testing.TB, s Subject, l layout, knobs Knobs, peers func(process int
 
 // openLedger opens and starts the transports of a run, whose handlers enter what
 // arrives into a ledger that expects so many frames.
-func openLedger(t testing.TB, s Subject, l layout, knobs Knobs, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
+func openLedger(t testing.TB, s Subject, l layout, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
 	t.Helper()
 	book := newLedger(s, expected)
-	c := open(t, s, l, knobs, peers)
+	c := open(t, s, l, Knobs{}, peers)
 	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
 	return c, book
 }

@@ -23,7 +23,7 @@ func testBurst(t *testing.T, s Subject) {
 	if !testkit.Long() {
 		each /= 20
 	}
-	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
+	c, book := openLedger(t, s, l, everyone(n), each*n*(n-1))
 
 	c.talkAll(others(n), each, numberSize+40, true, 8)
 	book.finish(t, s)
@@ -38,7 +38,7 @@ func testBurst(t *testing.T, s Subject) {
 // testSelfSend sends between nodes of one process, and from a node to itself.
 func testSelfSend(t *testing.T, s Subject) {
 	const each = 100
-	c, book := openLedger(t, s, layout{2, 1}, Knobs{}, nil, 4*each)
+	c, book := openLedger(t, s, layout{2, 1}, nil, 4*each)
 	for from := dme.NodeID(1); from <= 2; from++ {
 		if err := c.talk(from, []dme.NodeID{1, 2}, each, 64, false, each); err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func testSelfSend(t *testing.T, s Subject) {
 func testFirstUse(t *testing.T, s Subject) {
 	l := layout{2, 2, 2, 2, 2, 2, 2, 2}
 	n := l.nodes()
-	c, book := openLedger(t, s, l, Knobs{}, nil, n*n)
+	c, book := openLedger(t, s, l, nil, n*n)
 	c.talkAll(func(dme.NodeID) []dme.NodeID { return everyone(n)(0) }, 1, 20, false, 1)
 	book.finish(t, s)
 }
@@ -124,7 +124,7 @@ func testReplies(t *testing.T, s Subject) {
 func testManyGoroutines(t *testing.T, s Subject) {
 	l := layout{6, 6}
 	const each, sharers = 300, 4
-	c, book := openLedger(t, s, l, Knobs{}, nil, 2*6*6*each+sharers*each)
+	c, book := openLedger(t, s, l, nil, 2*6*6*each+sharers*each)
 
 	var stop atomic.Bool
 	var meddlers sync.WaitGroup

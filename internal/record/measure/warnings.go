@@ -91,7 +91,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order are those of the first %d entries only",
 		o.Dropped, len(o.Entries))
 	w.when(o.Unserved > 0, "%s still waited in line at the end, unserved", units.Counted(int(o.Unserved), "request"))
-	missedRate(&w, r, o, part)
+	missedRate(&w, r, part)
 	overtaken := claims.Overtaken(overtaking(job), r)
 	w.when(overtaken != "", "%s", overtaken)
 
@@ -167,7 +167,7 @@ func perHost(o *Observation, f func(processes, cores int, where string)) {
 // missedRate warns if an open workload was not what it was meant to be. The rate reached is
 // compared with the rate offered only beyond what chance explains: n Poisson arrivals take a time
 // that scatters by 1/√n.
-func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
+func missedRate(w *remarks, r *runs.Result, part *steady) {
 	if r.Offered == nil {
 		return
 	}

@@ -120,7 +120,7 @@ func hashVector(v []uint32) uint32 {
 }
 
 // idOf returns the number of a representative, and adds it if it is new.
-func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
+func (g *graph) idOf(v []uint32, parent int) (id int) {
 	if 4*(g.states.len()+1) > 3*len(g.index) {
 		old := g.index
 		g.reserve(uint64(len(old)))
@@ -136,7 +136,7 @@ func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
 	at := int(h) & mask
 	for ; g.index[at] != 0; at = (at + 1) & mask {
 		if e := g.index[at]; uint32(e) == h && slices.Equal(g.vector(int(e>>32)-1), v) {
-			return int(e>>32) - 1, false
+			return int(e>>32) - 1
 		}
 	}
 	id = g.states.len()
@@ -144,7 +144,7 @@ func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
 	g.addVector(v)
 	waiting, inside := g.space.Is(v)
 	g.states.add(state{parent: uint32(parent), waiting: waiting, inside: inside, first: math.MaxUint64})
-	return id, true
+	return id
 }
 
 func (g *graph) place(e uint64) {
@@ -209,7 +209,7 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 				if g.crowded(x, rep) {
 					return
 				}
-				to, _ := g.idOf(rep, id)
+				to := g.idOf(rep, id)
 				l := g.labelOf(x)
 				g.timed = g.timed || l == firing
 				g.edges.add(edge{uint32(to), l})

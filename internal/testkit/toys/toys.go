@@ -270,11 +270,11 @@ func metronome() *dme.Algorithm {
 			}
 		},
 	})
-	return bounded(a, 10*time.Millisecond)
+	return bounded(a)
 }
 
 // bounded has a need a bound on delays, and gives it an option for it.
-func bounded(a *dme.Algorithm, bound time.Duration) *dme.Algorithm {
+func bounded(a *dme.Algorithm) *dme.Algorithm {
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
 	a.Options = boundOption()
 	return a

@@ -81,7 +81,7 @@ func implicit(name string, patience int) *dme.Algorithm {
 	a := New(name, func(id dme.NodeID, n int) dme.Node {
 		return &implicitNode{id: id, wait: time.Duration(patience) * bound}
 	}, "REQUEST", "DEFERRED", "REPLY")
-	return bounded(a, bound)
+	return bounded(a)
 }
 
 type implicitNode struct {
