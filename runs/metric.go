@@ -34,7 +34,7 @@ func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
 // Phrase is the title within a sentence: in lower case, but for a name or an abbreviation.
 func (m Metric) Phrase() string {
-	if m.Title[1] < 'a' || m.Name == JainIndex {
+	if len(m.Title) < 2 || m.Title[1] < 'a' || m.Name == JainIndex {
 		return m.Title
 	}
 	return strings.ToLower(m.Title[:1]) + m.Title[1:]
