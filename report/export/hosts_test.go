@@ -100,6 +100,7 @@ func TestHostsAndLinks(t *testing.T) {
 		r.Result.Spec.Resource = "nats"
 	}
 	list[1].Result.Safety.Resource = &runs.Resource{LostUpdates: 3}
+	list[0].Result.Hosts[0].Clock = &runs.HostClock{OffsetNS: 7, BoundNS: 9} // whose drift is not known
 	all := files(t, list)
 	rows := testkit.Table(t, all["runs.csv"])
 	if rows[1]["undecided"] != "1" || rows[1]["lost_updates"] != "3" || rows[0]["lost_updates"] != "" ||
@@ -123,6 +124,7 @@ func TestHostsAndLinks(t *testing.T) {
 		"nodes_there": "2", "cores": "2", "cores_busy": "1.5", "cores_busy_workers": "1.25", "memory_free_bytes": "1048576",
 		"clock_offset_ns": "50000001", "clock_bound_ns": "41300", "clock_drift_ppm": "-1.5", "clock_set_ns": "0",
 	})
+	has(hosts[0], map[string]string{"clock_offset_ns": "7", "clock_bound_ns": "9", "clock_drift_ppm": "", "clock_set_ns": "0"})
 	has(hosts[1], map[string]string{
 		"host": "a", "nodes_there": "1 3", "cores": "4", "cores_busy": "", "clock_offset_ns": "", "clock_bound_ns": "",
 	})

@@ -57,7 +57,8 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 		"beta at 10.0.0.2:0: node 2; clock −50.001 ms ± 21 µs ahead, drift 1.3 ± 0.3 ppm\n",
 		"2, round trips 60µs to 60µs in the median, 101 of 200 datagrams lost; no datagram passes on 1 of them\n")
 
-	r.SyncDelay = nil
+	r.SyncDelay, r.Hosts[1].Clock = nil, &runs.HostClock{OffsetNS: -50_001_234, BoundNS: 20_500} // whose drift is not known
+	says("beta at 10.0.0.2:0: node 2; clock −50.001 ms ± 21 µs ahead\n")
 	says("unknown: the clocks allow only ± 31.4µs\n")
 
 	r.SyncDelayBound, r.Faults[0].RecoveredNS, r.Hosts[1].Clock.SetNS = nil, nil, 50e6
