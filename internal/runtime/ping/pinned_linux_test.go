@@ -13,7 +13,7 @@ func TestPinnedProcesses(t *testing.T) {
 	if err != nil {
 		t.Skip("processes cannot be pinned on this system")
 	}
-	t.Setenv("GOMAXPROCS", "") // that of the user would go before
+	t.Setenv("GOMAXPROCS", "") // a value that the user has set would win
 	c := start(t, Setup{Network: "tcp", Side: Bare, Pin: true})
 	if c.gomaxprocs != 1 {
 		t.Errorf("GOMAXPROCS is %d on one processor", c.gomaxprocs)
