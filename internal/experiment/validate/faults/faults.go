@@ -240,7 +240,10 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 	}
 	// What is unsafe is shown rather than what stops.
 	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
-		c.Witness = Command(s)
+		again := s
+		again.Set = maps.Clone(s.Set)
+		delete(again.Set, gauges) // they change nothing in the run
+		c.Witness = again.Command()
 		c.Why = r.Liveness.Why
 		if safe == survival.Yes && len(c.Why) == 0 && r.Error != "" {
 			c.Why = []string{r.Error}
@@ -267,23 +270,6 @@ func (t *tally) conclude(c *survival.Cell, fenced bool) {
 	}
 	c.Safe, c.SafeBy = decide(s, t.safe, apart)
 	c.Live, c.LiveBy = decide(s, t.live, s.Live)
-}
-
-// Command is the command line of a run.
-func Command(s runs.Spec) string {
-	b := []string{
-		"dmebench run -a", s.Algorithm, "-n", fmt.Sprint(s.Nodes), "--transport", s.Transport, "--workload", s.Workload, "--cs", s.CS,
-	}
-	if s.TotalRate > 0 {
-		b = append(b, "--total-rate", fmt.Sprint(s.TotalRate))
-	}
-	set := maps.Clone(s.Set)
-	delete(set, gauges) // they change nothing in the run
-	b = append(b, "--requests", fmt.Sprint(s.Requests), "--stall-after", s.StallAfter.String(), "--allow-mismatch"+runs.SetFlags(set))
-	for _, f := range s.Faults {
-		b = append(b, "--fault '"+f+"'")
-	}
-	return strings.Join(append(b, "--seed", fmt.Sprint(s.Seed)), " ")
 }
 
 func appendIf[T int64 | uint64](all []float64, x *T) []float64 {

@@ -12,7 +12,6 @@ import (
 	"dmebench/dme/vnet"
 	"dmebench/internal/search/check"
 	"dmebench/report/survival"
-	"dmebench/runs"
 )
 
 // Kind is a kind of fault: a row of the table.
@@ -197,7 +196,7 @@ func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Opt
 	}
 	judge(s, &r)
 	if r.Violation != nil {
-		s.Witness = commandOf(a, x, all, r.Seed)
+		s.Witness = check.NewResult(a, x, all, r).Replay
 	}
 	return nil
 }
@@ -233,23 +232,6 @@ func judge(s *survival.Search, r *check.Report) {
 	default:
 		s.Safe = survival.Unknown
 	}
-}
-
-func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) string {
-	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d%s", a.Name, o.Nodes, o.Requests, runs.SetFlags(o.Set))
-	for _, flag := range []struct {
-		yes  bool
-		text string
-	}{
-		{o.Unordered, " --fifo=false"}, {o.Duplicate, " --duplicate"}, {o.Lose > 0, fmt.Sprintf(" --lose %d", o.Lose)},
-		{o.SafetyOnly, " --safety-only"},
-		{o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
-	} {
-		if flag.yes {
-			text += flag.text
-		}
-	}
-	return fmt.Sprintf("%s --seed %d", text, seed)
 }
 
 // and returns what two answers come to: one no is a no.
