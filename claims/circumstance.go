@@ -112,7 +112,7 @@ func loads(s runs.Spec) []claim.Load {
 	case "burst":
 		return append(all, claim.Burst, claim.Contention, claim.Worst)
 	}
-	known := s.Transport == runs.Sim && !conditioned(s.Set) // whether T is
+	known := s.Transport == runs.Sim && !conditioned(s.Set) // whether T is known
 	if known && s.Workload == "poisson" {
 		all = append(all, claim.Open)
 	}

@@ -80,7 +80,7 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 			return
 		}
 	}
-	if k.Kind != claim.Asymptotic { // whose points are judged together
+	if k.Kind != claim.Asymptotic { // points of an asymptotic claim are judged together
 		s.tolerance = c.tolerance(k.Quantity)
 		if t := c.excess(k.Quantity, s.means, predicted); t.Size > s.tolerance.Size {
 			s.tolerance = t
@@ -114,7 +114,7 @@ func (c *Cell) excess(q claim.Quantity, means []float64, predicted float64) Tole
 type sample struct {
 	means       []float64 // one of each run
 	least, most float64   // over the runs, and over the entries if these were measured
-	timed       bool      // it is a time, or made of times
+	timed       bool      // a time, or made of times
 	tolerance   Tolerance // of the mean
 	compared    int       // how many means are compared in all
 	entries     uint64    // of the shortest steady part; 0 if the runs are judged whole
@@ -200,7 +200,7 @@ func (s *sample) toleranceOf(e *estimate) Tolerance {
 func (p *Point) compareMean(e *estimate, t Tolerance) {
 	scale := scaleOf(p.Predicted)
 	off, half := math.Abs(e.mean-p.Predicted)/scale, e.half/scale
-	inside, late := e.known && off <= half+reached, t.Reason == becauseOfMachines // which no more runs change
+	inside, late := e.known && off <= half+reached, t.Reason == becauseOfMachines // more runs do not change it
 	switch {
 	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only if it is always
 		p.How = units.Number(e.mean) + ", and not 0"

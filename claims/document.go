@@ -96,7 +96,7 @@ type Verdict struct {
 	Detail  string `json:"detail"` // in what sense it holds, or why not: the words that follow
 	Text    string `json:"text"`   // both
 
-	Runs   int     `json:"runs"`   // that were judged
+	Runs   int     `json:"runs"`   // runs judged
 	Points []Point `json:"points"` // one for each condition and number of nodes
 	Fits   []Fit   `json:"fits,omitempty"`
 

@@ -114,7 +114,7 @@ func standing(s Standing, points []Point) []Point {
 // weigh is the verdict on a claim that is judged point by point.
 func weigh(c claim.Claim, points []Point) (Status, string) {
 	yes, no, open := standing(Agrees, points), standing(Differs, points), standing(Open, points)
-	if len(granted(yes)) == len(yes) { // that no interval holds the prediction speaks for no claim
+	if len(granted(yes)) == len(yes) { // an interval without the prediction supports no claim
 		yes, open = nil, append(yes, open...)
 	}
 	switch {

@@ -65,7 +65,7 @@ func DescribeState(n Node) string {
 // Var is a variable of a node, as it is printed.
 type Var struct {
 	Name, Value string
-	Number      bool // it counts something; neither a node nor a stamp, nor several of them
+	Number      bool // a count; neither a node nor a stamp, nor several of them
 }
 
 // Variables returns n's variables, in the order of the node's listing.

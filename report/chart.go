@@ -39,7 +39,7 @@ type spot struct {
 	nodes   int
 	offered float64 // requests per second that are asked for; 0 if that is not what varies
 	number  float64 // of an axis: its value, in nanoseconds if it is a duration
-	time    bool    // it is one
+	time    bool    // number is a duration
 	cells   map[string]*cell
 }
 

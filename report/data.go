@@ -344,7 +344,7 @@ func (p *paper) addAxes() {
 func (p *paper) linesOf(ch chart, axis *page.Axis, title string) (all []page.Line) {
 	for _, ln := range ch.lines {
 		line := page.Line{Title: title}
-		if !slices.Contains(p.labels, ln.label) { // it is made of several labels: the axis is the algorithm's own
+		if !slices.Contains(p.labels, ln.label) { // made of several labels: the axis is the algorithm's own
 			line.Name = ln.label
 		}
 		for i, s := range ch.spots {

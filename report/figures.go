@@ -35,7 +35,7 @@ type picture struct {
 	title   string
 	ch      chart
 	alone   bool                   // its views are a figure already
-	natural bool                   // it is drawn against what varies
+	natural bool                   // drawn against what varies
 	usual   bool                   // patterns of names find it
 	panels  func(most int) []panel // with at most so many predictions of a series
 }
@@ -215,7 +215,7 @@ func (c *collection) firstFigures() (figures []plots.Figure) {
 // UnknownFigures is the error of a report that was asked for figures which it does not
 // have.
 type UnknownFigures struct {
-	Patterns []string // that no name matches
+	Patterns []string // patterns that match no name
 	Names    []string // of the figures that there are
 }
 

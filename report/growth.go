@@ -93,7 +93,7 @@ func (c *collection) claimGrowth(g *growth, like runs.Spec) {
 		}
 		fits, err := stats.Rank(n, y, growths()...)
 		if err != nil {
-			continue // it speaks of too few sizes
+			continue // too few sizes
 		}
 		g.claim = k
 		for i, fit := range g.ranked {

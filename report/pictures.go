@@ -65,7 +65,7 @@ func (c *cell) responses() *hdrhistogram.PackedHistogram {
 	}
 	h, err := stats.Merge(units.Texts(c.Good, func(r *runs.Result) string { return r.Histograms.Response }))
 	if err != nil {
-		return nil // it is damaged
+		return nil // damaged
 	}
 	return h
 }

@@ -40,7 +40,7 @@ func Pictures() []string {
 // Names of pictures.
 const (
 	KindsOfMessages = "kinds-of-messages" // their kinds, at each size
-	ResponseCDF     = "response-cdf"      // which share of the times is at most so long
+	ResponseCDF     = "response-cdf"      // the share of times up to each duration
 	WorkPerNode     = "work-per-node"
 	FairnessPicture = "fairness" // entries by node, and how unequal the work was
 	RecoveryPicture = "recovery" // what faults cost

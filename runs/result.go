@@ -71,7 +71,7 @@ type Result struct {
 	Steady   *Steady  `json:"steady,omitempty"` // of a simulation whose warm-up was given
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
-	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
+	Thresholds []Threshold `json:"thresholds,omitempty"` // set for the run, in the order given
 
 	// Figures are quantities of claims of the algorithm, by their ids, in the units of the claims:
 	// those of its gauges, and those that follow from the entries.
@@ -213,7 +213,7 @@ type Resource struct {
 	Kind        string       `json:"kind"`    // "nats", "memory"
 	Updates     uint64       `json:"updates"` // written back
 	LostUpdates uint64       `json:"lost_updates"`
-	Refused     uint64       `json:"refused,omitempty"` // that came late: one with a larger fencing token was there before
+	Refused     uint64       `json:"refused,omitempty"` // updates too late: a larger fencing token came first
 	Lost        []LostUpdate `json:"lost,omitempty"`    // the first of them
 }
 
@@ -221,8 +221,8 @@ type Resource struct {
 // by Other, which had read before that. Times are since the start of the run, each on its host's
 // clock.
 type LostUpdate struct {
-	Version      uint64 `json:"version"` // that Other had read
-	Node         int    `json:"node"`    // whose update was lost
+	Version      uint64 `json:"version"` // the version Other had read
+	Node         int    `json:"node"`    // the node whose update was lost
 	EnteredNS    int64  `json:"entered_ns"`
 	ExitedNS     int64  `json:"exited_ns"`
 	Other        int    `json:"other"` // the node that has overwritten it
@@ -398,7 +398,7 @@ type Outcome int
 const (
 	Held    Outcome = iota
 	Broken          // violated, or stalled although the links met the needs
-	Unknown         // it failed, or stalled for another reason
+	Unknown         // failed, or stalled for another reason
 )
 
 // Outcome returns what a run with this status says about its algorithm. linksMetNeeds

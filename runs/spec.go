@@ -41,7 +41,7 @@ type Spec struct {
 	Listen         string            `json:"listen,omitempty"` // HOST:PORT of the control plane's broker
 	AllowMismatch  bool              `json:"allow_mismatch,omitempty"`
 	Faults         []string          `json:"faults,omitempty"`   // what is done to nodes on purpose, as package fault reads it
-	Resource       string            `json:"resource,omitempty"` // that every critical section reads, changes and writes back
+	Resource       string            `json:"resource,omitempty"` // what every critical section reads, changes and writes back
 }
 
 // Defaults of a Spec (the requests' is 100·N).
@@ -172,7 +172,7 @@ type Experiment struct {
 	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, for package fault
 	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes,omitempty"`
-	Figures        []Figure       `json:"figures,omitempty" yaml:"figures,omitempty"` // that a report shows first, and draws for papers
+	Figures        []Figure       `json:"figures,omitempty" yaml:"figures,omitempty"` // shown first by a report, and drawn for papers
 }
 
 // Sites says where nodes are, for the settings sites and place of each transport.

@@ -23,7 +23,7 @@ func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 		n.endGrace(out)
 	}
 	if k := n.MemberIndex(p); k >= 0 && n.pending() {
-		n.replied.Remove(k) // it has forgotten
+		n.replied.Remove(k) // has forgotten
 		n.changeQuorum(out)
 	}
 	n.HandleLocal(n.handle, out)

@@ -258,7 +258,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.lock.Precedes(r) {
 		n.fail(r, out)
 	} else if !first.IsZero() && first.Precedes(n.lock) {
-		n.fail(first, out) // it was the most preceding of all, and had none
+		n.fail(first, out) // was the most preceding of all, and had none
 	}
 	n.announce(out)
 }
@@ -374,7 +374,7 @@ func (n *node) impossibleRelease(from dme.NodeID, m *dme.Message) string {
 		holder = n.waitingOf(from).Node
 	}
 	switch {
-	case m.Num < n.number && n.Serves(from): // it is late
+	case m.Num < n.number && n.Serves(from): // late
 	case m.Num > n.number+1 || holder != from:
 		return "RELEASE of a permission that is not held"
 	case !m.Req.IsZero() && (m.Req.Node == from || n.waitingOf(m.Req.Node) != m.Req):

@@ -247,7 +247,7 @@ type repairedCorner struct {
 	own   []dme.NodeID   // OWN: nodes of the plane that wait, the oldest first
 	pl    []planeRequest // PL: planes that wait for the token, each once, the oldest first
 	asked bool           // ASKED: a REQUEST for the token is outstanding
-	batch int            // that many of OWN were there when the token arrived (CR3)
+	batch int            // size of OWN when the token arrived (CR3)
 
 	// Repair numbered.
 	asks   uint64   // number of this corner's last REQUEST
@@ -260,7 +260,7 @@ type repairedCorner struct {
 
 // planeRequest is an entry of PL.
 type planeRequest struct {
-	corner dme.NodeID // which stands for its plane
+	corner dme.NodeID // the node that stands for its plane
 	number uint64     // of its REQUEST; 0 but with repair numbered
 }
 

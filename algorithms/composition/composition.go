@@ -183,11 +183,11 @@ type part struct {
 type phase = uint64
 
 const (
-	starting   phase = iota // it has asked for the inner lock, for the first time
-	holding                 // it has the inner lock: 1
-	asking                  // it has that, and has asked for the outer one: 1
-	lending                 // it has the outer lock: 2
-	reclaiming              // it has that, and has asked for the inner one: 3
+	starting   phase = iota // has asked for the inner lock, for the first time
+	holding                 // has the inner lock: 1
+	asking                  // has the inner lock, and has asked for the outer one: 1
+	lending                 // has the outer lock: 2
+	reclaiming              // has the outer lock, and has asked for the inner one: 3
 )
 
 type coordinator struct {

@@ -107,7 +107,7 @@ func gauges() []dme.Gauge {
 			if s.Nodes > mostFollowed {
 				return nil
 			}
-			tops := make([]dme.NodeID, s.Nodes+1) // whose request is at the top of a site's queue
+			tops := make([]dme.NodeID, s.Nodes+1) // by site: the node whose request is at the top of its queue
 			executing := dme.None
 			return dme.Largest(func(x *dme.Event) (float64, bool) {
 				n := x.Node.(*site)

@@ -313,7 +313,7 @@ func (n *node) Timeout(id dme.TimerID, out *dme.Outbox) {
 
 // receiveRequest is steps 2 and 3.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	if n.holder == r { // it is asked again: the GRANT is lost
+	if n.holder == r { // asked again: the GRANT was lost
 		n.send(r.Node, kindGrant, r, n.nextToken, out)
 		return
 	}

@@ -250,7 +250,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		}
 	case kindRelease:
 		if n.numbered && n.failures.Expects(from) && n.locking.Node != from {
-			break // it has overtaken the RECLAIM of what it gives back
+			break // overtook the RECLAIM of what it gives back
 		}
 		if n.locking.Node != from || n.numbered && m.Req != n.locking {
 			return "RELEASE of a lock that is not held"

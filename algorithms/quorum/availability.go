@@ -51,7 +51,7 @@ type Resilience struct {
 // are more choices than an integer can count.
 type AfterFailures struct {
 	Patterns float64 // choices of failed nodes that were examined
-	Exact    bool    // they were all that there are; else they were drawn
+	Exact    bool    // every choice was examined; else they were drawn
 
 	Formed   float64 // of these, those that leave a quorum
 	Smallest float64 // sum of the sizes of the smallest quorum over those
@@ -221,7 +221,7 @@ func (r Resilience) Availability(up float64) Availability {
 // binomial returns the probability of k successes of n.
 func binomial(n, k int, p float64) float64 {
 	switch p {
-	case 0, 1: // whose logarithms are not finite
+	case 0, 1: // their logarithms are not finite
 		if k == n*int(p) {
 			return 1
 		}

@@ -59,7 +59,7 @@ type section struct {
 	holder   dme.NodeID // None if it is not known
 	requestQ *collections.NodeQueue
 	asked    bool
-	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none
+	unheard  func(id dme.NodeID) bool // whether a neighbour's word is missing, after a crash; nil: never
 }
 
 // sectioned is a node of any form in which all know HOLDER at some time.

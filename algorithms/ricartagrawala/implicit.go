@@ -240,7 +240,7 @@ func implicitClaims() claim.List {
 // A node that counts one up and the other down from that point waits for ever.
 type balance struct {
 	deferredBy   collections.NodeSet // nodes that have deferred our request and not yet replied
-	repliedFirst collections.NodeSet // whose REPLY was here before the news of its deferral
+	repliedFirst collections.NodeSet // nodes whose REPLY came before the news of its deferral
 }
 
 func makeBalance(n int) balance {

@@ -13,7 +13,7 @@ import (
 type party interface {
 	dme.Node
 	base() *node
-	owes(id dme.NodeID) bool // whether it has the REQUEST of a node, and has not answered
+	owes(id dme.NodeID) bool // whether it has a node's REQUEST and has not answered
 }
 
 func (n *node) base() *node { return n }

@@ -70,7 +70,7 @@ type lastingNode struct {
 	requesting            bool   // waiting for permissions
 	executing             bool   // the critical section
 
-	lacking       collections.NodeSet  // whose permission this node does not have; while it waits, it has asked them
+	lacking       collections.NodeSet  // nodes whose permission is missing; while this node waits, it has asked them
 	replyDeferred collections.Deferred // the requests that wait for our release
 }
 

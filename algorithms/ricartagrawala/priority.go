@@ -40,7 +40,7 @@ func Priority() *dme.Algorithm {
 		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect, unless " +
 		"nodes delay the requests of those with larger numbers (lower=delayed): then one that asks again at once goes first until " +
 		"its numbers reach theirs."
-	a.Clocks = nil // it adds more than 1
+	a.Clocks = nil // clocks rise by more than 1
 	a.Options = append([]dme.Option{
 		dme.Choice("increments",
 			"random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N", "random", "priority"),

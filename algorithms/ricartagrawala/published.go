@@ -98,7 +98,7 @@ func (n *publishedRobustNode) Receive(from dme.NodeID, m dme.Message, out *dme.O
 	case kindRequest, kindHighest:
 		n.heard = max(n.heard, m.Clock)
 	case kindReply:
-		m.Clock = n.ourSequenceNumber // it names no request: it is taken for the one that is pending
+		m.Clock = n.ourSequenceNumber // names no request: taken for the pending one
 	case kindAreYouThere:
 		if m.Clock > 0 {
 			n.receiveProbe(from, m.Clock, out)

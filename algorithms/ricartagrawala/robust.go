@@ -144,15 +144,15 @@ type robustNode struct {
 
 	group    collections.NodeSet // the other nodes that take part, as far as is known
 	awaiting collections.NodeSet // nodes that have yet to answer; Awaiting_Reply of 7.4 while it asks
-	suspects collections.NodeSet // those of them that are silent after ARE_YOU_THERE, or are consulted; empty at other stages
+	suspects collections.NodeSet // silent after ARE_YOU_THERE, or being consulted; empty at other stages
 	stage    stage
 	legs     uint64 // of the bound until the timer counts
 
-	admitted     bool // it is part of the group
+	admitted     bool // part of the group
 	synchronized bool // its Highest_Sequence_Number is high enough
 	wanted       bool // the local process has asked, and is not inside
 	inside       bool // the local process is in the critical section
-	leaving      bool // it is to leave
+	leaving      bool // told to leave
 	removed      bool // others hold it for failed, which it heard in its critical section
 
 	hindered bool   // seeking: there is a newcomer with a smaller number

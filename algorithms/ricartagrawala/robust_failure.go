@@ -111,7 +111,7 @@ func (n *robustNode) receiveAreYouThere(from dme.NodeID, number uint64, out *dme
 // receiveYesIAmHere is step 4 for a node that is alive.
 func (n *robustNode) receiveYesIAmHere(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if n.stage != probing || number != n.probed() {
-		return // it answers an earlier probe
+		return // the answer to an earlier probe
 	}
 	n.suspects.Remove(from)
 	n.watchIfNoSuspects(out)
@@ -175,7 +175,7 @@ func (n *robustNode) receiveRestart(number uint64, out *dme.Outbox) {
 // critical section it can only be too late.
 func (n *robustNode) returnAsNewcomer(out *dme.Outbox) {
 	switch {
-	case !n.admitted: // it is about to return
+	case !n.admitted: // about to return
 	case n.inside:
 		n.removed = true
 	default:

@@ -101,7 +101,7 @@ func (n *robustNode) receiveHere(from dme.NodeID, m *dme.Message, out *dme.Outbo
 	case m.Flags != byMember:
 		n.meetNewcomer(from)
 		if n.stage == applying || n.stage == probing && !n.admitted {
-			n.answered(from, out) // it was to sponsor us, and cannot
+			n.answered(from, out) // was to sponsor us, and cannot
 		}
 		return
 	case n.stage != seeking:

@@ -34,7 +34,7 @@ func AsPublished() *dme.Algorithm {
 			"example", "printed")},
 		Waits: dme.OfNode((*published).Waits),
 		Prepare: func(c dme.Config) (dme.System, error) {
-			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself
+			self := c.Options.Get("initial") == "printed" // whether R_i contains S_i itself
 			return dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newPublished(n, id, self) })(c)
 		},
 	}

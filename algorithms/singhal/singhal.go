@@ -176,7 +176,7 @@ func (s *site) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 		s.inform.Add(r)
 	case s.requesting:
 		s.reply(r, out)
-		if !s.r.Has(r.Node) { // it has not been asked, and is about to enter
+		if !s.r.Has(r.Node) { // not asked yet, and about to enter
 			s.r.Add(r.Node)
 			s.ask(r.Node, out)
 		}

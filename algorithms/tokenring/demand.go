@@ -23,7 +23,7 @@ import "dmebench/dme"
 // the receiver then owes a token that it has not received yet, which step 4 covers.
 type demand struct {
 	place
-	token     bool // it is here
+	token     bool // the token is here
 	waiting   bool // needs the critical section
 	executing bool // it
 	asked     bool // the previous site owes us the token

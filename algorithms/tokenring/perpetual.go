@@ -11,7 +11,7 @@ import "dmebench/dme"
 // does not matter when, or in which order, sites are told.
 type perpetual struct {
 	place
-	token     bool // it is here: in use, or at rest
+	token     bool // the token is here: in use, or at rest
 	waiting   bool // needs the critical section
 	executing bool // it
 	stopped   bool // will not ask again

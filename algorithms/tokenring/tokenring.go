@@ -110,7 +110,7 @@ func invariants() []dme.Invariant {
 }
 
 func askedOnce(v dme.GlobalView, id, previous dme.NodeID, d, before *demand) error {
-	if d.previous != previous || previous == id { // which is so if it is alone
+	if d.previous != previous || previous == id { // also if it is alone
 		return nil
 	}
 	requests, tokens := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id)

@@ -147,7 +147,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 		r, err := s.client.Status(asking, at.Client)
 		cancel()
 		if err != nil {
-			continue // it is down, and the others answer
+			continue // down, and the others answer
 		}
 		if r.Leader == r.Header.MemberId {
 			st.Leader = i

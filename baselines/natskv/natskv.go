@@ -40,7 +40,7 @@ const (
 	bucket = "dmebench"
 	key    = "lock"
 
-	pingEvery  = time.Second // that a client may notice a server that is cut off; the library: two minutes
+	pingEvery  = time.Second // to notice a server that is cut off; the library's default is two minutes
 	leastLease = time.Second // of the server, for what it removes by itself
 )
 
@@ -173,7 +173,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 			} `json:"account_details"`
 		}
 		if get(ctx, at.Admin, "/jsz?streams=true", &streams) != nil {
-			continue // it is down, and the others answer
+			continue // down, and the others answer
 		}
 		for _, a := range streams.Accounts {
 			for _, x := range a.Streams {

@@ -38,7 +38,7 @@ type group struct {
 
 	mu      sync.Mutex
 	servers []*launch.Child // nil if it was never started
-	killed  []*launch.Child // whose end is no surprise
+	killed  []*launch.Child // their end is expected
 	closing bool
 	lost    func(error) // for those that are started later
 }

@@ -116,7 +116,7 @@ func (g *gate) set(c cut) {
 // caller is the process that has made a connection.
 type caller struct {
 	port int
-	of   map[int]bool // whether it is that process, as far as was looked up
+	of   map[int]bool // by process: whether the port is its own, as far as looked up
 }
 
 // wait returns once neither the server nor the caller is cut off.

@@ -75,7 +75,7 @@ func (b *boot) clean() {
 		for i, at := range b.All {
 			conn, err := net.Dial("tcp", at.Client)
 			if err == nil {
-				conn.Close() // it has not ended yet, and may still write
+				conn.Close() // still running, and may still write
 			} else {
 				_ = os.RemoveAll(filepath.Join(b.Home, strconv.Itoa(i)))
 			}

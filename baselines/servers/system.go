@@ -44,7 +44,7 @@ func (s *System) Lock() *lock.System {
 // Server is what a server is started with.
 type Server struct {
 	Options dme.Options
-	Index   int     // which of the servers it is, from 0
+	Index   int     // of the server, from 0
 	All     []Ports // of all servers, by index
 	Dir     string  // where it may keep what it has to; the same when it is started again
 	Ready   func()

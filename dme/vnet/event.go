@@ -12,7 +12,7 @@ import (
 type Event struct {
 	Step
 	Number  uint64      // of the message that arrived or was lost
-	Msg     dme.Message // that message
+	Msg     dme.Message // the message
 	Effects []Effect    // in order: messages, entries, timers that were set
 	Refused string      // why the message was refused
 }

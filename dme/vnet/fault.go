@@ -22,9 +22,9 @@ func (p *passage) arrival() dme.EventKind {
 // Member is where a node stands in the system.
 type Member struct {
 	Down    bool // no process runs it: it crashed, has left, or has not joined yet
-	Absent  bool // it is no part of the system: it has not joined yet, or has left
-	Leaving bool // it is to leave, and has not left
-	Paused  bool // it is paused, and hears nothing
+	Absent  bool // not part of the system: not joined yet, or gone
+	Leaving bool // about to leave, but still here
+	Paused  bool // paused: receives nothing
 }
 
 // May reports whether a node may crash, restart, join or depart: the rules of membership of every

@@ -64,10 +64,10 @@ type judge struct {
 	round   uint64           // of the state
 	nodes   []knownNode      // by node, from 1
 	flights []dme.Flight     // of the state, once listed
-	listed  bool             // they are
+	listed  bool             // whether flights are listed
 	links   [][]knownLink    // by the nodes that they lead from and to, from 0; rows are made when they are needed
-	whole   []*dme.Invariant // those about all nodes
-	pairs   []*dme.Invariant // those about each two
+	whole   []*dme.Invariant // invariants about all nodes
+	pairs   []*dme.Invariant // invariants about each two
 	asked   *dme.Invariant   // last
 
 	pair func(disturbed bool, a, b dme.NodeID) *Violation // what saves ofPair work; nil: nothing

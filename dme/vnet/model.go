@@ -47,7 +47,7 @@ type Config struct {
 // Model is what all states of a network have in common. It is immutable.
 type Model struct {
 	Config
-	System dme.System // whose nodes there are: what the algorithm prepared, or stands in for it
+	System dme.System // the source of nodes: the algorithm's own system, or a stand-in
 
 	prepared dme.System
 

@@ -188,7 +188,7 @@ func (w *Walker) forced() (x Step, ok bool) {
 		}
 		x = w.firsts[i]
 		if len(timers) > 0 && firstOf(timers, x.Node) != nil {
-			continue // it may fire, which is no stimulus that commuting knows
+			continue // may fire, a stimulus that commuting does not know
 		}
 		held := w.queues.at(q).messages
 		for k, p := range held {

@@ -27,7 +27,7 @@ type Schedule struct {
 	Rand    *rand.Rand
 	Load    Load
 	Choose  Chooser
-	Readers float64 // which part of the requests is shared, if nodes distinguish them
+	Readers float64 // the fraction of shared requests, if nodes distinguish them
 	Mishap  float64 // how often a message that could be lost or copied is
 	Fault   float64 // how often a node that could crash or leave does, at each step
 

@@ -43,7 +43,7 @@ type process struct {
 	reads    bool // its request, or its entry, is a reader's
 	stopped  bool // no more requests will come to the node
 	leaving  bool // the node is to leave
-	absent   bool // it is no part of the system: it has not joined yet, or has left
+	absent   bool // not part of the system: not joined yet, or gone
 	requests int  // still to make
 }
 
@@ -86,7 +86,7 @@ func (p *process) end(h *noderun.Runner) (left bool) {
 
 type passage struct {
 	From, To dme.NodeID
-	copied   bool          // it has arrived once
+	copied   bool          // has arrived once
 	news     dme.EventKind // PeerDown or PeerUp: it is no message, but says what has become of its sender; 0: a message
 
 	// On a sequenced medium a broadcast is on its way to every node, its sender too. Its place in
@@ -99,8 +99,8 @@ type passage struct {
 
 type shared struct {
 	lose       int     // messages that may still be lost
-	crashes    int     // that may still happen
-	departures int     // that may still happen
+	crashes    int     // still allowed
+	departures int     // still allowed
 	overtaken  []int   // by node, from 1: entries of others since it asked; nil if not counted
 	timers     []Timer // in the order in which they were set
 }

@@ -13,10 +13,10 @@ import (
 // message. [dme.Start], and the zero Kind of a message from outside, are never enabled.
 type Step struct {
 	Kind  dme.EventKind `json:"kind"`
-	Timer dme.TimerID   `json:"timer,omitempty"` // which timer
+	Timer dme.TimerID   `json:"timer,omitempty"` // the timer
 	Node  dme.NodeID    `json:"node"`            // where it happens: the receiver of a message
 	From  dme.NodeID    `json:"from,omitempty"`  // its sender
-	Index int           `json:"index,omitempty"` // which message between the two, in the order in which they were sent, from 0
+	Index int           `json:"index,omitempty"` // the message between the two, in the order of sending, from 0
 }
 
 func (x Step) ofMessage() bool {

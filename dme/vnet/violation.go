@@ -68,7 +68,7 @@ func (n *Network) Describe(id dme.NodeID) string { return noderun.Describe(&n.ru
 type Counts struct {
 	Entries        uint64
 	Sent           uint64                   // messages, one for each receiver
-	SentOf         [dme.MaxKinds + 1]uint64 // those of a kind
+	SentOf         [dme.MaxKinds + 1]uint64 // by kind
 	Transmissions  uint64                   // a broadcast is one
 	Refused        uint64                   // messages
 	LongestQueue   uint64                   // see [dme.Algorithm.QueueLength]

@@ -18,7 +18,7 @@ type Walker struct {
 	spliced  table    // queue and change: queue
 
 	taken uint32 // the message that was taken, on its first way
-	last  uint32 // which outcome the step that is being taken has
+	last  uint32 // the outcome of the step being taken
 
 	refused uint64 // messages, once for each state of a node and message
 	refusal string // the reason of one of them

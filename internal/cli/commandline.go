@@ -219,7 +219,7 @@ func atOnce(c *cli.Command) *cli.Command {
 	action := c.Action
 	c.Action = func(ctx *cli.Context) error {
 		if ctx.IsSet("serve") {
-			return action(ctx) // which ends by itself, and closes the pages
+			return action(ctx) // ends by itself, and closes the pages
 		}
 		return platform.Await(ctx.Context, func() error { return action(ctx) })
 	}

@@ -38,7 +38,7 @@ func (p *program) compareCommand() *cli.Command {
 
 func (p *program) compare(c *cli.Context) error {
 	opt := compare.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric"), Across: c.StringSlice("across")}
-	if opt.Alpha == 0 { // which stands for the default elsewhere
+	if opt.Alpha == 0 { // zero stands for the default elsewhere
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
 	}
 	if _, err := opt.Check(); err != nil {

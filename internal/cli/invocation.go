@@ -61,7 +61,7 @@ func arrange(root *cli.Command, words []string) []string {
 		default:
 			sub := subcommand(c, word)
 			if sub == nil && c == root {
-				return []string{root.Name, "--", word} // which is no command, whatever comes next
+				return []string{root.Name, "--", word} // no command, whatever comes next
 			}
 			if sub == nil || len(rest) > 0 {
 				rest = append(rest, word)
@@ -237,7 +237,7 @@ func unknown(c *cli.Command, name string) error {
 	if len(name) == 1 {
 		dashes = "-"
 	}
-	if flagOf(c, "set") != nil && c.Name != "check" && // which has links of its own
+	if flagOf(c, "set") != nil && c.Name != "check" && // check has links of its own
 		slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name }) {
 		return usage("unknown flag --%s; %s is an option of networks: write --set %s=VALUE", name, name, name)
 	}

@@ -99,7 +99,7 @@ type algorithm struct {
 	Options     []option    `json:"options"`
 	Claims      []statement `json:"claims"`
 
-	Invariants []invariant `json:"invariants"` // that 'check' looks at in every state
+	Invariants []invariant `json:"invariants"` // looked at by 'check' in every state
 }
 
 func (p *program) listAlgorithms(c *cli.Context) error {

@@ -234,7 +234,7 @@ type invariant struct {
 	Name      string `json:"name"`
 	Statement string `json:"statement"`
 	Citation  string `json:"citation"`
-	Faults    bool   `json:"faults"` // it holds after crashes, too
+	Faults    bool   `json:"faults"` // holds after crashes, too
 }
 
 func invariantsOf(a *dme.Algorithm) []invariant {

@@ -40,7 +40,7 @@ func (p *program) rankCommand() *cli.Command {
 
 func (p *program) rank(c *cli.Context) error {
 	opt := rank.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric")}
-	if opt.Alpha == 0 { // which stands for the default elsewhere
+	if opt.Alpha == 0 { // zero stands for the default elsewhere
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", stats.Alpha)
 	}
 	if _, err := opt.Check(); err != nil {

@@ -158,7 +158,7 @@ func (p *program) run(c *cli.Context) error {
 	if err := cmp.Or(lost, err); err != nil {
 		return err
 	}
-	if r.Status != runs.OK && !(r.Partial && r.Status == runs.Failed) { // that it was interrupted is said at the end
+	if r.Status != runs.OK && !(r.Partial && r.Status == runs.Failed) { // an interruption is reported at the end
 		p.explain(r)
 	}
 	p.exit = p.judged(ofOutcome(r.Status.Outcome(len(job.Missing) == 0 && len(r.Faults) == 0)), verdict)

@@ -128,7 +128,7 @@ func traceOf(dir string) (text string) {
 	for _, name := range []string{"", "latest", runs.StoreName, filepath.Join("latest", runs.StoreName)} {
 		path, err := filepath.EvalSymlinks(filepath.Join(dir, name))
 		if err != nil {
-			continue // it is not there, which is a trace too
+			continue // removed: a change, too
 		}
 		if info, err := os.Stat(path); err == nil {
 			text += fmt.Sprintln(path, info.Size(), info.ModTime().UnixNano())

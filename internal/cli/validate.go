@@ -97,7 +97,7 @@ func (p *program) validate(c *cli.Context) error {
 	ctx, fail := context.WithCancelCause(c.Context)
 	defer fail(nil)
 	if work != nil {
-		opt.Parallel = max(opt.Parallel, 2*work.queue.Cores()) // that no core waits for its next run
+		opt.Parallel = max(opt.Parallel, 2*work.queue.Cores()) // so that no core waits for its next run
 		opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 			r, err := work.simulate(ctx, s)
 			if err != nil {

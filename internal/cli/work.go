@@ -181,7 +181,7 @@ func notice(told <-chan os.Signal, insisted chan<- struct{}) {
 
 type output struct {
 	io.Writer
-	unread bool // it is a pipe, and its other end is closed
+	unread bool // a pipe whose other end is closed
 }
 
 func (o *output) Write(b []byte) (int, error) {

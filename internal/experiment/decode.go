@@ -341,7 +341,7 @@ func (d *document) mapping(where, key string, n *yaml.Node, v reflect.Value, dep
 		case twice:
 			d.add(k.Line, "mapping key %q already defined at line %d", name, line)
 		case k.ShortTag() == "!!merge":
-		case fields == nil: // whose names are not keys
+		case fields == nil: // a map's names are not keys
 			first[name] = k.Line
 			if v.IsNil() {
 				v.Set(reflect.MakeMap(v.Type()))

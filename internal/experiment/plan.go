@@ -238,7 +238,7 @@ func (r *resolver) candidate(list string, i int, e runs.Entry, declared []dme.Op
 	e.Set = dme.Canonical(e.Set, declared)
 	c := candidate{Entry: e, declared: declared}
 	if e.Name == "" {
-		return c // which was reported missing
+		return c // reported missing
 	}
 	if err == nil {
 		_, err = dme.ResolveOptions(declared, e.Set)

@@ -91,7 +91,7 @@ type Summary struct {
 	Counts      map[runs.Status]int // of all that is there now
 	Interrupted bool
 
-	outcomes map[runs.Outcome]bool // that runs had
+	outcomes map[runs.Outcome]bool // the outcomes of the runs
 }
 
 // Missing returns how many runs have no result, or a failed one.
@@ -323,7 +323,7 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*ru
 		return runs.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
 	case err != nil:
 		r.Error = err.Error()
-		if r.Status != runs.Violated { // which no error undoes
+		if r.Status != runs.Violated { // a violation stands, whatever else went wrong
 			r.Status = runs.Failed
 		}
 	}

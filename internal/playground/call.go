@@ -37,11 +37,11 @@ type answer struct {
 	Shape     *Layout        `json:"shape,omitempty"`
 	Quorums   [][]dme.NodeID `json:"quorums,omitempty"` // by node: its request set
 	Source    string         `json:"source,omitempty"`  // the type of the nodes, as "maekawa.node"
-	Taken     []takenView    `json:"taken"`             // those that are new
+	Taken     []takenView    `json:"taken"`             // new steps
 	State     *stateView     `json:"state,omitempty"`
 
 	Text  string      `json:"text,omitempty"`  // a scenario
-	Steps []vnet.Step `json:"steps,omitempty"` // that lead to the present state
+	Steps []vnet.Step `json:"steps,omitempty"` // the way to the present state
 	Found string      `json:"found,omitempty"` // what a search has to say
 }
 

@@ -79,7 +79,7 @@ func (s *Session) shorter(progress func(uint64)) (found answer, err error) {
 	}
 	type visit struct {
 		state string
-		steps []vnet.Step // that lead there
+		steps []vnet.Step // the way there
 	}
 	n, target := vnet.New(s.model), string(s.network.Save(nil))
 	visits := []visit{{state: string(n.Save(nil))}}

@@ -33,7 +33,7 @@ type stateView struct {
 	Entries   uint64            `json:"entries"`
 	Sent      uint64            `json:"sent"`
 	ByKind    map[string]uint64 `json:"by_kind"`
-	Property  string            `json:"property,omitempty"` // that is broken
+	Property  string            `json:"property,omitempty"` // the broken property
 	Verdict   string            `json:"verdict,omitempty"`
 	Concerned []dme.NodeID      `json:"concerned,omitempty"`
 }

@@ -221,7 +221,7 @@ const packVersion = 1
 type packHeader struct {
 	SchemaVersion int    `json:"schema_version"`
 	Entries       int    `json:"entries"`
-	Dropped       uint64 `json:"dropped"` // that are not among them
+	Dropped       uint64 `json:"dropped"` // entries left out
 }
 
 // Pack returns entries in the form in which they are kept on the disk: compressed,
@@ -249,7 +249,7 @@ func Pack(entries []Entry, start int64, dropped uint64) ([]byte, error) {
 		_, chunkErr := z.Write(b)
 		err = errors.Join(err, sizeErr, chunkErr)
 	}
-	err = errors.Join(err, z.Close()) // which writes the end
+	err = errors.Join(err, z.Close()) // Close writes the end
 	return out.Bytes(), err
 }
 

@@ -11,7 +11,7 @@ import (
 // Times are as in an [Entry].
 type Update struct {
 	Node    dme.NodeID `json:"node"`
-	Entry   uint64     `json:"entry"` // which of the node's, from 1
+	Entry   uint64     `json:"entry"` // the number of the node's entry, from 1
 	Entered int64      `json:"entered"`
 	Left    int64      `json:"left"`              // when it began to write: its exit was later than that
 	Fencing uint64     `json:"fencing,omitempty"` // the token of the entry; 0 if the algorithm has none
@@ -20,7 +20,7 @@ type Update struct {
 // LostUpdate is an update that another one has overwritten: between the read and the
 // write of Other, Update was written.
 type LostUpdate struct {
-	Version uint64 `json:"version"` // that Other had read
+	Version uint64 `json:"version"` // the version Other had read
 	Update  Update `json:"update"`
 	Other   Update `json:"other"`
 }
@@ -37,7 +37,7 @@ const (
 // nodes' hosts, as those of entries are.
 type Resource struct {
 	Kind    string
-	Updates uint64       // that were written
+	Updates uint64       // updates written
 	Count   uint64       // what it was incremented to in the end: as often as it was written, if no update was lost
 	Lost    uint64       // updates that were overwritten
 	First   []LostUpdate // of these

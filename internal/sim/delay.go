@@ -25,7 +25,7 @@ type delays struct {
 
 func newDelays(job *run.Job) *delays {
 	o := job.NetOptions
-	mean, _ := time.ParseDuration(o.Get("t")) // which has been checked
+	mean, _ := time.ParseDuration(o.Get("t")) // checked before
 	d := &delays{
 		mean: mean, kind: o.Get("delay"), fifo: o.Get("fifo") == "true",
 		rng: rand.New(rand.NewPCG(job.Spec.Seed, delayStream)),

@@ -180,7 +180,7 @@ func (f *faults) moved(id dme.NodeID) (pending bool) {
 	if p.Activity() != noderun.Down {
 		return leaving
 	}
-	if leaving { // it has left
+	if leaving { // gone
 		f.director.Left(id)
 		f.vanish(id)
 	}

@@ -53,7 +53,7 @@ type simulation struct {
 	seen     []uint64             // its version, by node
 	watch    watch
 	dealt    uint64     // events carried out
-	current  dme.NodeID // whose event this is, to name it if it panics
+	current  dme.NodeID // the node of this event, to name it if it panics
 	messages uint64     // sent so far
 	perEntry map[int]uint64
 
@@ -68,7 +68,7 @@ type simulation struct {
 	err    string
 	failed []int
 
-	partial bool // it was interrupted
+	partial bool // interrupted
 }
 
 func newSimulation(ctx context.Context, job *run.Job) *simulation {
@@ -380,7 +380,7 @@ func (m *marks) exit(s *simulation) {
 		for i := range mostMarks / 2 {
 			m.taken[i] = m.taken[2*i]
 		}
-		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every // which this exit is at, too
+		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every // this exit is still one of the marks
 	}
 	sent := noderun.ReadTraffic(s.traffic)
 	mark := measure.Mark{At: s.now, Exits: m.exits, Sent: sent.Sent, Transmissions: sent.Transmissions}

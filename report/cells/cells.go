@@ -29,7 +29,7 @@ type Cell struct {
 	First   runs.Run // the first repetition, for what all have in common
 	Options Options
 
-	Runs  []runs.Run     // those that count
+	Runs  []runs.Run     // the runs counted
 	Good  []*runs.Result // their results
 	Bad   []*runs.Result // of runs that did not end well
 	Twins int            // simulations left out because they repeat a seed

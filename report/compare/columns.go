@@ -124,10 +124,10 @@ func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnR
 		case "algorithm":
 			label, column = "", c.Label
 			rest = rest.With("set", runs.Settings(options.Network)+runs.Settings(options.Workload))
-		case "transport": // whose options are its own
+		case "transport": // each transport has options of its own
 			rest = rest.With("set", runs.Settings(options.Algorithm)+runs.Settings(options.Workload))
 			column = cmp.Or(r.Transport, column)
-		case "workload": // which says by itself how requests come, and how many
+		case "workload": // the workload also says how requests come, and how many
 			rest = rest.Without("rate", "total_rate", "duration").With("set",
 				runs.Settings(options.Algorithm)+runs.Settings(options.Network))
 			column = cmp.Or(r.Workload, column)

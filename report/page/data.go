@@ -42,7 +42,7 @@ type Data struct {
 	Legend  string   `json:"legend,omitempty"` // how cells are compared
 	Curves  []Curve  `json:"curves,omitempty"`
 	Runs    []Run    `json:"runs,omitempty"`
-	Figures []Figure `json:"figures,omitempty"` // that are asked for; the first is shown first
+	Figures []Figure `json:"figures,omitempty"` // the figures asked for; the first is shown first
 
 	Tables []Table `json:"tables,omitempty"`
 
@@ -83,7 +83,7 @@ type Sentence struct {
 	Notes  []string `json:"notes,omitempty"`
 	Load   Ref      `json:"load,omitzero"`
 	Nodes  int      `json:"n,omitempty"`
-	Metric Ref      `json:"metric,omitzero"` // that it ranks by
+	Metric Ref      `json:"metric,omitzero"` // the metric to rank by
 	Minor  bool     `json:"minor,omitempty"` // shown on request
 }
 
@@ -166,11 +166,11 @@ type Cell struct {
 	Label       int          `json:"label"`
 	Load        int          `json:"load"`
 	Nodes       int          `json:"n"`
-	Runs        int          `json:"runs"` // that count
+	Runs        int          `json:"runs"` // runs counted
 	Bad         int          `json:"bad,omitempty"`
 	Values      []Estimate   `json:"values"` // by metric
 	Predictions []Prediction `json:"predictions,omitempty"`
-	Command     string       `json:"command,omitempty"` // that measures it again
+	Command     string       `json:"command,omitempty"` // the command to measure it again
 	Spectra     []Spectrum   `json:"spectra,omitempty"` // of all repetitions together
 	Warnings    []int        `json:"warnings,omitempty"`
 	Notes       []string     `json:"notes,omitempty"`
@@ -309,7 +309,7 @@ type Value struct {
 // More is what opens below a row.
 type More struct {
 	Text     []string `json:"text,omitempty"`
-	Commands []string `json:"commands,omitempty"` // that show it
+	Commands []string `json:"commands,omitempty"` // the commands to reproduce it
 	Pre      string   `json:"pre,omitempty"`      // lines as they are
 	Plots    []Plot   `json:"plots,omitempty"`
 }

@@ -40,7 +40,7 @@ func (d *Data) scripts() string {
 func asset(name string) string {
 	text, err := assets.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the page is embedded: it always renders
 	}
 	return string(text)
 }

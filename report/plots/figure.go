@@ -46,7 +46,7 @@ func At(x, y float64) Point { return Point{X: x, Y: y, Lo: math.NaN(), Hi: math.
 // Series is one line of a figure.
 type Series struct {
 	Label  string // in the legend; "" for none
-	Style  int    // which of the looks: the same number in all figures of one page
+	Style  int    // its look: the same number in all figures of one page
 	Role   Role
 	Points []Point
 }

@@ -118,7 +118,7 @@ var long = platform.Pattern(`\d+\.\d{2,}`)
 
 // tenths writes a number of points with one decimal.
 func tenths(number string) string {
-	x, _ := strconv.ParseFloat(number, 64) // it has nothing but digits and a point
+	x, _ := strconv.ParseFloat(number, 64) // only digits and a point: always a number
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
 

@@ -132,7 +132,7 @@ func (p point) alike(o point, along string) bool {
 		return false
 	}
 	if along == "nodes" {
-		return a.Title == b.Title // which says requests per node if these are equal
+		return a.Title == b.Title // the title says requests per node if these are equal
 	}
 	settings, others := maps.Clone(a.Settings), maps.Clone(b.Settings)
 	delete(settings, along)

@@ -146,7 +146,7 @@ const (
 	Level   Standing = "level"   // not distinguishable from the best
 	Worse   Standing = "worse"   // significantly
 	Unknown Standing = "unknown" // there are too few repetitions for a test to decide
-	Absent  Standing = "absent"  // it was not measured
+	Absent  Standing = "absent"  // not measured
 )
 
 // LeftOut is an entrant that has no part in the contest.

@@ -15,7 +15,7 @@ import (
 
 // Conditions are what a link does to its frames. The zero value does nothing.
 type Conditions struct {
-	Delay       Delay         // that each frame has
+	Delay       Delay         // of each frame
 	Jitter      time.Duration // up to which, uniformly, each frame takes longer still
 	Loss        float64       // probability that a frame vanishes
 	Duplication float64       // probability that a frame arrives twice

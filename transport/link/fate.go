@@ -6,10 +6,10 @@ import (
 
 // Fate is what happens to one frame of a link.
 type Fate struct {
-	Lost        bool // it vanishes
+	Lost        bool // dropped
 	Partitioned bool // and that for a partition
-	Reordered   bool // it is held back, and those behind it may pass
-	Repeated    bool // it arrives twice
+	Reordered   bool // held back, so that later frames may pass
+	Repeated    bool // arrives twice
 
 	Departure time.Duration // when it leaves for the network
 	Repeat    time.Duration // when its duplicate does
@@ -20,10 +20,10 @@ type Fate struct {
 type Conditioner struct {
 	config *Config
 	link   Link
-	rules  []*Rule // that are for the link
+	rules  []*Rule // the rules for this link
 	way    way     // between the sites of its nodes
 
-	frames uint64        // that were sent
+	frames uint64        // frames sent
 	last   time.Duration // when the latest leaves that keeps the order
 	busy   time.Duration // until when the link is busy with what was sent
 }

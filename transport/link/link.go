@@ -54,7 +54,7 @@ var (
 type state struct {
 	conditioner *Conditioner
 	ordered     int // frames that wait and keep the order
-	bytes       int // that wait
+	bytes       int // waiting
 }
 
 // Wrap conditions the links of a transport that has not been started. From then

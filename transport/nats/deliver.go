@@ -164,7 +164,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 	}
 	if order > 0 {
 		if t.order == 0 && t.config.Incarnation > 1 {
-			t.order = order - 1 // this process has come later
+			t.order = order - 1 // this process came later
 		}
 		if !t.next(&t.order, order, "the sequencer") {
 			return
@@ -187,7 +187,7 @@ func (t *Transport) take(top *topology, p *process, h header, body []byte) {
 		in.open, in.broadcast = true, h.number
 		return
 	case !in.open:
-		return // it was meant for the incarnation before this one
+		return // meant for the previous incarnation
 	}
 	broadcast := h.to == dme.None
 	last := &in.unicast

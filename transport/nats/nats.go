@@ -77,7 +77,7 @@ type Transport struct {
 	order  uint64 // number of the last broadcast in the one order
 	held   []held // of incarnations that have not been announced yet
 
-	change    atomic.Pointer[mark] // that is under way
+	change    atomic.Pointer[mark] // under way
 	delivered chan struct{}        // closed when deliver has ended
 
 	leaving context.Context // ended when Close begins

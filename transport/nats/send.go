@@ -132,7 +132,7 @@ type window struct {
 	charged uint64 // for all frames to it, bytes; guarded by Transport.mu
 
 	handled atomic.Uint64 // how many of them it has handled, as far as it has reported
-	left    atomic.Bool   // it has said goodbye: frames to it are dropped
+	left    atomic.Bool   // said goodbye: frames to it are dropped
 }
 
 func (w *window) outstanding() uint64 { return w.charged - w.handled.Load() }
@@ -152,7 +152,7 @@ type inflow struct {
 	handled, reported  uint64 // bytes
 
 	open bool // what comes is meant for this incarnation; else its welcome is awaited
-	over bool // it has ended: nothing of it is taken any more
+	over bool // ended: its frames are refused from now on
 }
 
 // noteHandled counts a frame from p that was handled, and reports progress to p from time to time.

@@ -95,7 +95,7 @@ func (s *Server) Strangers() uint64 {
 	letIn := s.gate.letIn.Load()
 	v, err := s.server.Varz(nil)
 	if err != nil {
-		return 0 // it cannot fail
+		return 0 // never fails
 	}
 	return max(v.TotalConnections, letIn) - letIn
 }

@@ -47,7 +47,7 @@ type Process[State any] struct {
 	Addr        string
 	Nodes       []dme.NodeID // ascending
 	Incarnation uint32       // 0: it has never been there
-	Absent      bool         // it is not there, and its latest incarnation was this
+	Absent      bool         // not here, and its latest incarnation was this
 	State       State
 }
 

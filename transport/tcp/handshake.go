@@ -63,7 +63,7 @@ func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	hello = append(hello, version)
 	hello = hello[:len(hello)+nonceSize]
 	rand.Read(hello[len(hello)-nonceSize:])
-	hello, _ = binary.Append(hello, binary.BigEndian, e) // they have a fixed size
+	hello, _ = binary.Append(hello, binary.BigEndian, e) // never fails: the size is fixed
 	var challenge [challengeSize]byte
 	if err := ask(conn, hello, challenge[:]); err != nil {
 		return err

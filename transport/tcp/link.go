@@ -64,7 +64,7 @@ type link struct {
 	wait     bool         // attempt waits for the socket
 	err      error        // of the last attempt
 	attempts uint64       // write calls, and of these
-	full     uint64       // those that found the socket full
+	full     uint64       // writes that found the socket full
 	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
 }

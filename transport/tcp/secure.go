@@ -20,7 +20,7 @@ type Encryption string
 
 // The processes of a run are opened with the same one.
 const (
-	Auto Encryption = "auto" // those to a listener beyond the loopback; "" means the same
+	Auto Encryption = "auto" // connections to a listener beyond the loopback; "" means the same
 	On   Encryption = "on"   // all
 	Off  Encryption = "off"  // none: the network must be trusted
 )
@@ -99,7 +99,7 @@ func explain(err error) error {
 		return err
 	case errors.As(err, &foreign):
 		return fmt.Errorf("%w: it does not encrypt: %w", errForeign, err)
-	default: // it hung up
+	default: // the other end hung up
 		return fmt.Errorf("%w: %w", errUnanswered, err)
 	}
 }

@@ -53,7 +53,7 @@ type peer struct {
 	cause error // why the link to it broke, if that was noticed first
 
 	arriving  bool           // its handler's Up is being called
-	expelled  bool           // it has ended, as was announced to this process
+	expelled  bool           // announced to this process as ended
 	reporting sync.WaitGroup // of Down
 }
 
@@ -61,9 +61,9 @@ type fate uint8
 
 const (
 	alive  fate = iota
-	left        // it said goodbye
-	absent      // it is not there yet
-	down        // it vanished
+	left        // said goodbye
+	absent      // not here yet
+	down        // vanished
 )
 
 // Transport is a [transport.Transport] over TCP.

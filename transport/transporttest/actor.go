@@ -48,7 +48,7 @@ type actor struct {
 
 	mu     sync.Mutex
 	known  map[dme.NodeID]uint32 // incarnation of each node; 0 while it is down
-	coming map[dme.NodeID]uint32 // that is being readmitted
+	coming map[dme.NodeID]uint32 // being readmitted
 	sent   map[talk]uint64
 	stop   chan struct{}
 	talks  sync.WaitGroup
@@ -281,7 +281,7 @@ func serveActor(subjects []Subject, parent *launch.Parent) error {
 	for {
 		var c command
 		if err := parent.Receive(&c); err != nil {
-			return nil // it is to leave
+			return nil // told to leave
 		}
 		a.do(c)
 	}

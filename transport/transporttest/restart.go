@@ -22,7 +22,7 @@ type stage struct {
 	book  transport.AddressBook
 	alive map[dme.NodeID]*cast // by first node
 	last  map[dme.NodeID]uint32
-	all   []*cast // whose ends are to be checked
+	all   []*cast // to be checked for how they ended
 	begun bool
 }
 
@@ -213,7 +213,7 @@ func (g *stage) step(word string, a, b dme.NodeID) {
 		g.alive[a] = one
 		g.start(one)
 		g.start(two)
-	case "exit": // it is killed
+	case "exit": // killed
 		g.alive[a].kill()
 		delete(g.alive, a)
 	case opTalk, opShout, opBroadcast:

@@ -28,7 +28,7 @@ type Opener func(transport.Config, Knobs) (transport.Transport, error)
 type Knobs struct {
 	Backlog int           // bytes queued on a link, instead of transport.MaxBacklog
 	Silence time.Duration // after which a process that does not answer is taken for dead
-	Drain   time.Duration // that Close waits for processes that take nothing
+	Drain   time.Duration // Close's patience with processes that take nothing
 }
 
 // Subject is a transport under test.

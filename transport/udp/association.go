@@ -48,9 +48,9 @@ type fate uint8
 
 const (
 	alive  fate = iota
-	left        // it said farewell
-	absent      // it is not there yet
-	down        // it has fallen silent
+	left        // said farewell
+	absent      // not here yet
+	down        // fallen silent
 )
 
 func (l *association) init(t *reliable, p *process) {
@@ -195,7 +195,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 	}
 	l.introduce()
 	if l.heard == 0 {
-		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
+		l.t.wake.by(now+l.t.limits.idle, now) // asked now and then from here on
 		if l.out.rtt.backoff > 0 {
 			l.out.restart()
 		}

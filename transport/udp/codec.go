@@ -78,7 +78,7 @@ func (s *sealer) finish(b []byte) []byte {
 // datagram is one that has arrived, before it is known to be genuine.
 type datagram struct {
 	b    []byte
-	node dme.NodeID // that it claims to come from
+	node dme.NodeID // the claimed sender
 	from uint32     // and its incarnation
 	to   uint32     // the incarnation that it is meant for; 0 for any
 }

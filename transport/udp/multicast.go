@@ -167,7 +167,7 @@ func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error 
 	l.frames += n
 	due, urgent := l.transmitUpTo(o, now)
 	if !due {
-		return nil // it follows on this link alone
+		return nil // follows on this link alone
 	}
 	number := o.number << 1
 	if urgent {

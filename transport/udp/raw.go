@@ -384,7 +384,7 @@ func TryMulticast(listen string, deadline time.Time) error {
 	}
 	defer s.close()
 	var key transport.Key
-	_, _ = rand.Read(key[:]) // it never fails
+	_, _ = rand.Read(key[:]) // never fails
 	g, err := join(groupOf(&key), s)
 	if err != nil {
 		return err

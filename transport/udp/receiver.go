@@ -81,7 +81,7 @@ type arrival struct {
 type order struct {
 	fifo    bool
 	due     uint64             // all segments below have been dealt with
-	early   map[uint64]arrival // those that came before one below them; the window bounds their number
+	early   map[uint64]arrival // arrivals above a gap; the window bounds their number
 	partial []byte             // of a frame that comes in parts; its announced length bounds it
 }
 

@@ -33,7 +33,7 @@ type reliable struct {
 	awake   instant    // since when this process has been running without a pause
 
 	parted  chan struct{}  // closed when all processes know that this one closes
-	met     []*association // that something was sent to or taken from
+	met     []*association // in use: something was sent or received
 	parting int            // processes that do not know yet that this one closes
 
 	received, refused atomic.Uint64

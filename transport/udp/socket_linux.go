@@ -242,7 +242,7 @@ func (o *outbox) write(fd uintptr) bool {
 		case unix.EBADF, unix.ENOTSOCK:
 			return true
 		default:
-			o.next++ // this one cannot be sent
+			o.next++ // skips the datagram that cannot be sent
 		}
 	}
 	return true

@@ -106,7 +106,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 	next = never
 	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.Top().Self {
 		if next = l.heard + l.idle(); next <= now {
-			l.ask(now) // which sets a timeout
+			l.ask(now) // sets a timeout
 			next = never
 		}
 	}

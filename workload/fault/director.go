@@ -60,11 +60,11 @@ type Director struct {
 // progress is how far a fault has come.
 type progress struct {
 	at, end int64      // when it is due, or over; Never if that is not known or has passed
-	due     bool       // it is to strike as soon as there is a node to hit
+	due     bool       // to strike as soon as there is a node to hit
 	by      dme.NodeID // the node that caused the event that it waited for
 	hit     []dme.NodeID
 	holds   []dme.NodeID // a pause: the nodes that stand still for it
-	missed  bool         // it was due, and possible for no node
+	missed  bool         // was due, but no node could be hit
 }
 
 // NewDirector returns the director of a run of that many nodes, and of servers beside them, which

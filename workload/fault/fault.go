@@ -109,7 +109,7 @@ type Fault struct {
 	Sides [][]dme.NodeID // of a partition; nodes in none are one more side together
 
 	Event Event         // what it waits for; "" for a time
-	Count uint64        // which of such events, counted from 1
+	Count uint64        // the number of the event, counted from 1
 	At    time.Duration // since the start of the run or, with AfterKill, since the kill
 	// AfterKill counts At from the kill of the same nodes: of a Restart only.
 	AfterKill bool

@@ -37,10 +37,10 @@ type Question struct {
 	Law           string        `json:"delay_law"`         // constant, uniform or exponential
 	DelayMeasured bool          `json:"delay_measured"`    // measured between processes of this machine, not given
 	Sites         string        `json:"sites,omitempty"`   // where the nodes are, as option sites has it; "" for one place
-	Place         string        `json:"place,omitempty"`   // which node is where
+	Place         string        `json:"place,omitempty"`   // the place of each node
 	Transport     string        `json:"transport"`         // over which it is going to run
 	Survive       []string      `json:"survive,omitempty"` // crash, restart, pause, partition: what the others must be served after
-	Metric        string        `json:"metric,omitempty"`  // that decides; "" for what suits the load
+	Metric        string        `json:"metric,omitempty"`  // the deciding metric; "" for what suits the load
 	Repetitions   int           `json:"repetitions"`
 	Seed          uint64        `json:"seed"`
 }
@@ -243,7 +243,7 @@ func (a *Advice) saturate(ctx context.Context, names []string, opt Options) erro
 	if a.Question.Rate == 0 {
 		return nil
 	}
-	opt.Progress, opt.Interactive = nil, false // it takes a fraction of the time
+	opt.Progress, opt.Interactive = nil, false // takes a fraction of the time
 	set, err := a.simulate(ctx, names, opt, runs.Workload{Name: "saturate", Requests: a.Requests}, 1)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func worse(a, b string) string {
 func failureOf(name string) Failure {
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 	if err != nil {
-		panic("advise: survival.csv: " + err.Error()) // it is part of the program
+		panic("advise: survival.csv: " + err.Error()) // never happens: embedded in the program
 	}
 	of := make(map[string]string)
 	for _, row := range rows[1:] {

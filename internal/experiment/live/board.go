@@ -184,7 +184,7 @@ func (b *Board) change(f func(*Status)) {
 	for c := range b.watched {
 		select {
 		case c <- struct{}{}:
-		default: // it has not looked yet
+		default: // has not looked yet
 		}
 	}
 }

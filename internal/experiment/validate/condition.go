@@ -103,7 +103,7 @@ func conditions(network string) []condition {
 			{name: "burst", workload: "burst", plain: true, perNode: 10},
 		}
 	}
-	n, _ := run.LookupNetwork(network) // which is known to be there
+	n, _ := run.LookupNetwork(network) // known to exist
 	for i := range all {
 		c := &all[i]
 		c.network = network

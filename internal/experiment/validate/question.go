@@ -152,7 +152,7 @@ func (p *plan) worstCases(ctx context.Context) error {
 type worst struct {
 	most     int
 	complete bool
-	broken   bool // it has found something worse, and ended there
+	broken   bool // found something worse, and ended there
 }
 
 func searchWorst(ctx context.Context, q *question, nodes, requests int, unordered bool) (*worst, error) {

@@ -47,7 +47,7 @@ type Port struct {
 
 	mu      sync.Mutex
 	counter uint64               // of the last question
-	asked   map[uint64]*question // that wait for an answer
+	asked   map[uint64]*question // waiting for an answer
 }
 
 type question struct {

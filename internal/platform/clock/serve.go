@@ -90,7 +90,7 @@ type datagram struct {
 
 // sealed returns the datagram, sealed for the host of that name to answer, or by it.
 func (d datagram) sealed(key []byte, by string) []byte {
-	b, _ := binary.Append(make([]byte, 0, length), binary.BigEndian, d) // it has a fixed size
+	b, _ := binary.Append(make([]byte, 0, length), binary.BigEndian, d) // never fails: the size is fixed
 	return append(b, seal(key, b, by)...)
 }
 

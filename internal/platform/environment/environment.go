@@ -183,7 +183,7 @@ func (b Build) program() Program {
 
 type Program struct {
 	Version string `json:"version,omitempty"` // of the module, for people
-	Commit  string `json:"commit,omitempty"`  // that it was built from; "" if that is not known, or not all
+	Commit  string `json:"commit,omitempty"`  // the commit it was built from; "" if that is not known, or not all
 	SHA256  string `json:"sha256,omitempty"`  // of the file that is executed, in hexadecimal
 }
 

@@ -114,7 +114,7 @@ func leftOfAddressSpace() (bytes uint64, limited bool) {
 // second; zero if that is not known.
 type ProcessorTimes struct {
 	Busy, Stolen, All uint64
-	Processors        int // that are online
+	Processors        int // online
 }
 
 func TimesOfProcessors() ProcessorTimes { return timesAt("/") }

@@ -79,7 +79,7 @@ var compressors = sync.Pool{New: func() any {
 }}
 
 func deflated(plain []byte) []byte {
-	var packed bytes.Buffer // whose Write never fails
+	var packed bytes.Buffer // its Write never fails
 	w := compressors.Get().(*zlib.Writer)
 	defer compressors.Put(w)
 	w.Reset(&packed)

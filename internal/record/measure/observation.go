@@ -38,7 +38,7 @@ type Observation struct {
 	Job         *run.Job
 	Status      runs.Status // result.OK unless the runtime knows better; Result finds the violations
 	Error       string
-	Partial     bool // it was interrupted
+	Partial     bool // interrupted
 	FailedNodes []int
 
 	Entries []record.Entry          // of all nodes, in any order
@@ -62,7 +62,7 @@ type Observation struct {
 	Method            string             // the witness's name; "" if there was none
 	Figures           map[string]float64 // of the algorithm's gauges, by quantity; nil if there are none
 
-	Resource *record.Resource // that all entries shared; nil if there was none
+	Resource *record.Resource // shared by all entries; nil if there was none
 
 	Service   *runs.Service      // of a run that measures a lock service; nil else
 	Strikes   []Strike           // the faults that were carried out, in order of time

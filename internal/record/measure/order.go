@@ -72,7 +72,7 @@ func (t *timeline) lastNode() (last dme.NodeID) {
 func (t *timeline) maxBypass() (byAll, byOne uint64) {
 	most := 0
 	since := hugepages.Make[int32](t.len()) // firstSince
-	nth := hugepages.Make[int32](t.len())   // which of its node's entries it is, from 0
+	nth := hugepages.Make[int32](t.len())   // the number of each entry among its node's, from 0
 	of := hugepages.Make[int32](t.len())    // the positions of a node's entries, one node after the other
 	first := make([]int32, t.lastNode()+2)  // where they begin, by node
 	for k, i := range t.byEntry {

@@ -23,7 +23,7 @@ func Result(o Observation) *runs.Result {
 	t := newTimeline(o.Entries, c, o.fenced())
 	o.Nodes = c.counts(o.Nodes)
 	sum := total(o.Nodes, o.Traffic)
-	if len(o.Nodes) == 0 { // it failed before anything was counted
+	if len(o.Nodes) == 0 { // failed before anything was counted
 		sum.Entries = uint64(t.len()) + o.Dropped
 		sum.Requests = sum.Entries
 	}
@@ -157,7 +157,7 @@ func work(sum *totals, o *Observation) runs.Work {
 	}
 	for i := range o.Nodes {
 		w.SentByNode[i] = o.Nodes[i].Sent
-		if o.Service == nil { // whose clients count what passes once, as sent
+		if o.Service == nil { // a service's clients count what passes once, as sent
 			w.HandledByNode[i] = o.Nodes[i].Handled
 		}
 		w.EntriesByNode[i] = o.Nodes[i].Entries

@@ -45,9 +45,9 @@ func ratio(a, b float64) *float64 { return stats.Known(a / b) }
 // handovers are the synchronization delays of a run.
 type handovers struct {
 	delays  []int64 // in the order of entries
-	entered []int32 // which entry ends each: its position in that order
+	entered []int32 // the entry that ends each: its position in that order
 	bounds  []int64 // on the error of each; 0 of those on one host; none if there is one clock
-	crossed []int64 // those between two hosts
+	crossed []int64 // delays between two hosts
 	unknown int     // hand-overs between hosts without a known bound: in none of the delays
 }
 

@@ -216,7 +216,7 @@ func (t *timeline) series(start int64) *runs.Series {
 	s := &runs.Series{IntervalNS: interval(length)}
 	bins := int((length-1)/s.IntervalNS) + 1
 	bin := func(at int64) int { return min(max(0, int((at-start)/s.IntervalNS)), bins-1) }
-	waits := t.times(t.byEntry, waiting) // those of an interval stand together
+	waits := t.times(t.byEntry, waiting) // times of an interval stand together
 	entered := make([]int, bins)
 	s.Entries, s.Waiting = make([]uint64, bins), make([]int64, bins)
 	for _, i := range t.byEntry {

@@ -60,7 +60,7 @@ type Section struct {
 	Lane  int
 	Enter int
 	Leave int  // 0: it is still inside at the end
-	Bad   bool // it should not be there
+	Bad   bool // an error
 }
 
 // Point is an event at one node that is not an arrival.

@@ -220,8 +220,8 @@ func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) 
 // Silence is the error of calls that were not answered in time.
 type Silence struct {
 	Op      Op
-	Workers []int // that did not answer, in ascending order
-	Absent  []int // those of them without a connection to the broker
+	Workers []int // without an answer, in ascending order
+	Absent  []int // of these, the ones without a connection to the broker
 }
 
 func (s *Silence) Error() string {

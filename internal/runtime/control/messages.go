@@ -44,7 +44,7 @@ const (
 	OpSeize   Op = "seize"   // keep a node from doing anything more, if it is as asked
 	OpFree    Op = "free"    // let a node go on that was seized, or that stays in the critical section
 	OpCut     Op = "cut"     // nothing passes between these sides any more
-	OpHeal    Op = "heal"    // it does again
+	OpHeal    Op = "heal"    // carries frames again
 	OpLeave   Op = "leave"   // have a node leave the system as soon as its process is idle
 	OpAlive   Op = "alive"   // are you there, and do your nodes get anywhere?
 	OpStop    Op = "stop"    // no more requests will come: let the system fall silent

@@ -107,7 +107,7 @@ type coordinator struct {
 	about   []host.About // the hosts
 
 	tolerant bool          // the run can go on where a host is lost
-	goesOn   atomic.Bool   // it does so from now on
+	goesOn   atomic.Bool   // goes on
 	lost     []atomic.Bool // by host: its nodes were taken for crashed
 
 	looked   []host.Reading // by node, of the latest look by until
@@ -121,7 +121,7 @@ type coordinator struct {
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
 	spaced    []int64 // the same, of pings as far apart as handovers
-	lostPings int     // that were not answered
+	lostPings int     // not answered
 	doubted   int     // see confirm
 	perEntry  map[int]uint64
 	start     int64
@@ -179,7 +179,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	}
 	err := c.phases(life)
 	var stall *stall
-	var failed *failure // that came before the interruption
+	var failed *failure // a failure before the interruption
 	partial := ctx.Err() != nil && err != nil && !errors.As(err, &stall) && !errors.As(context.Cause(life), &failed)
 	if ctx.Err() != nil && !c.opt.Partial || partial && c.start == 0 {
 		return nil, ctx.Err()

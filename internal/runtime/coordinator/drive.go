@@ -268,7 +268,7 @@ func (c *coordinator) dismiss() {
 	workers := c.workers()
 	_, err := c.leader.Call(ctx, workers, control.Same(control.Command{Op: control.OpQuit}))
 	if err != nil {
-		return // they are killed instead
+		return // killed instead
 	}
 	for _, w := range workers {
 		select {

@@ -15,7 +15,7 @@ import (
 
 // failure is why a run cannot go on: a process died, a link broke.
 type failure struct {
-	nodes  []dme.NodeID // that failed; nil if none in particular
+	nodes  []dme.NodeID // the nodes that failed; nil if none in particular
 	what   string
 	stderr []string // of the process that failed
 }
@@ -51,7 +51,7 @@ func (c *coordinator) listen(ctx context.Context) {
 				c.arrived(e.Worker)
 			}
 			if e.Fatal != "" {
-				go c.reported(e) // it waits for a while
+				go c.reported(e) // waits for a while
 			}
 		case <-ctx.Done():
 			return

@@ -33,7 +33,7 @@ type injector struct {
 	director *fault.Director // for the goroutine that carries out faults
 	rng      *rand.Rand
 	done     chan struct{} // closed when it has ended
-	ended    atomic.Bool   // it is to end
+	ended    atomic.Bool   // told to end
 
 	holding  []stay  // faults that strike the node inside
 	unarmed  bool    // no node has been asked yet to stay inside for the first of them
@@ -282,7 +282,7 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 		}
 		i.holding = append(i.holding, stay{entries + 1, k})
 		if id != dme.None {
-			return dme.None, nil // it stays for another fault, and would be forgotten
+			return dme.None, nil // stays for another fault, and would be forgotten
 		}
 		return dme.None, i.arm()
 	}
@@ -295,7 +295,7 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 	if s := c.at(c.workerOf(id)).state; s == present || s == leaving {
 		err = c.tell(i.ctx, control.OpFree, id)
 	}
-	return dme.None, err // it is about to leave already: it gets on with that
+	return dme.None, err // about to leave already: it gets on with that
 }
 
 func (i *injector) letPass(k int) error {

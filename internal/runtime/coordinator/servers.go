@@ -87,7 +87,7 @@ func (r *sharedResource) remove() error {
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
 	broker    *nats.Broker // nil if the network has none
-	told      *nats.Broker // that workers are to use: the control plane's is known to each
+	told      *nats.Broker // the broker for workers; the control plane's is known to each
 	server    *nats.Server // the run's own; nil if the broker is elsewhere
 	sequencer *nats.Sequencer
 }

@@ -227,7 +227,7 @@ func (s *stall) status() runs.Status {
 type progress struct {
 	limit   time.Duration // how long nothing may move while requests wait
 	hold    time.Duration // how much longer, while a node is in the critical section
-	lossy   bool          // that messages are lost is no fault of the links
+	lossy   bool          // messages are lost, through no fault of the links
 	last    sums
 	moved   time.Time // when anything last moved
 	entered time.Time // when a node last left the critical section, or none waited

@@ -75,7 +75,7 @@ func (c *coordinator) startSurvey(ctx context.Context) error {
 // towards returns a free port at the address of this host from which another is
 // reached: the port is open to that network alone.
 func towards(peer string) string {
-	conn, err := net.Dial("udp", peer) // which sends nothing
+	conn, err := net.Dial("udp", peer) // sends nothing
 	if err != nil {
 		return ":0"
 	}
@@ -140,7 +140,7 @@ func (s *survey) after(ctx context.Context) {
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		paths, err := s.hosts[k].Paths(ctx)
 		if err != nil {
-			return nil // it is lost, which the run says
+			return nil // lost: the run says so
 		}
 		for j, peer := range s.peers {
 			s.learn(k, j, paths[peer.Name])
@@ -175,7 +175,7 @@ func (s *survey) probe(ctx context.Context) {
 		hosts, peers := s.others(k)
 		paths, failures, err := s.hosts[k].Probe(limited, peers, surveyCount)
 		if err != nil {
-			return nil // it is lost, which the run says
+			return nil // lost: the run says so
 		}
 		for i, path := range paths {
 			s.learn(k, hosts[i], path)

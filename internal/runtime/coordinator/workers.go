@@ -41,9 +41,9 @@ const (
 	absent presence = iota // its process was not started yet
 	coming                 // its process does not take part yet
 	present
-	paused // it stands still on purpose
+	paused // stopped on purpose
 	leaving
-	gone // it was killed on purpose, or has left
+	gone // killed on purpose, or has left
 	lost // with its host; it may still be at work
 )
 
@@ -211,7 +211,7 @@ func (r *roll) call(ctx context.Context) {
 		return
 	}
 	for _, w := range quiet {
-		r.since[w] = now // those that answer are not asked again at once
+		r.since[w] = now // a worker that answers is not asked again at once
 	}
 	go func() {
 		defer r.asking.Store(false)

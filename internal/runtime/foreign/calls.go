@@ -33,7 +33,7 @@ func (c *Child) greet() {
 func (c *Child) call(body call, awaited bool) int64 {
 	c.last++
 	body.ID = c.last
-	text, _ := json.Marshal(body) // it is made of text and numbers
+	text, _ := json.Marshal(body) // never fails: text and numbers
 	line := appendLine(nil, clientName(c.ID), nodeName(c.ID), text)
 	c.mu.Lock()
 	c.unanswered = awaited

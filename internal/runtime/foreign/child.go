@@ -58,8 +58,8 @@ type Child struct {
 	out  pipe // its standard output, read here
 
 	calls                 // guarded by the host's events
-	ready   chan struct{} // it has answered init
-	begun   chan struct{} // it may be heard
+	ready   chan struct{} // closed once it has answered init
+	begun   chan struct{} // closed once it may be heard
 	beginIt sync.Once
 
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ type Child struct {
 
 	reaping sync.Mutex
 	reaped  bool
-	over    chan struct{} // it has been reaped
+	over    chan struct{} // closed once it has been reaped
 	drained chan struct{} // what it wrote has been read
 	ended   chan struct{} // all that is known about its end has been reported
 }

@@ -80,7 +80,7 @@ func typeOf(body []byte) string {
 	var b struct {
 		Type string `json:"type"`
 	}
-	_ = json.Unmarshal(body, &b) // whether it is JSON has been checked; the type may be anything
+	_ = json.Unmarshal(body, &b) // never fails: checked to be JSON; the type may be anything
 	return tidy(b.Type)
 }
 
@@ -232,7 +232,7 @@ func pairs(body []byte) (text []byte) {
 		}
 		text = fmt.Appendf(text, "%s=", key)
 		compact := bytes.NewBuffer(text)
-		_ = json.Compact(compact, value) // it has just been decoded
+		_ = json.Compact(compact, value) // never fails: just decoded
 		text = compact.Bytes()
 	}
 	return text

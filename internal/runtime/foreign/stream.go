@@ -115,7 +115,7 @@ func (c *Child) read() {
 				continue
 			}
 			if len(rest) > 0 {
-				c.noteLine(rest) // that has no end
+				c.noteLine(rest) // a line without an end
 			}
 			c.finished(err)
 			return

@@ -68,7 +68,7 @@ type About struct {
 // Part is what a host is to do in a run.
 type Part struct {
 	Nodes   int          `json:"nodes"`             // of the whole run
-	Local   []dme.NodeID `json:"local"`             // that live on this host
+	Local   []dme.NodeID `json:"local"`             // the nodes on this host
 	Workers int          `json:"workers"`           // processes that host them
 	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 if none is
 	Watched bool         `json:"watched,omitempty"` // the live line shows how long nodes wait
@@ -87,7 +87,7 @@ type Reading struct {
 	Handled  uint64           `json:"h,omitempty"` // messages, after what their handlers sent
 	Requests uint64           `json:"r,omitempty"` // calls of Request
 	Entries  uint64           `json:"e,omitempty"` // calls of Release
-	Timers   uint64           `json:"t,omitempty"` // that are armed
+	Timers   uint64           `json:"t,omitempty"` // armed
 	Pending  uint64           `json:"p,omitempty"` // requests that the local process has still to make; 1 stands for some
 	Activity noderun.Activity `json:"a,omitempty"`
 }
@@ -105,7 +105,7 @@ type Witness struct {
 // Report is what is left of a run on a host.
 type Report struct {
 	Host  runs.Host    `json:"host"`
-	Nodes []NodeReport `json:"nodes"` // that live there, in ascending order
+	Nodes []NodeReport `json:"nodes"` // the nodes on this host, in ascending order
 }
 
 // NodeReport is what is left of a node.

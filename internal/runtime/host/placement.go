@@ -11,7 +11,7 @@ import (
 // Site is what placement goes by.
 type Site struct {
 	Name   string
-	Cores  int // that its workers may use
+	Cores  int // for its workers
 	Labels map[string]string
 }
 

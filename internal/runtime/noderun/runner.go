@@ -41,7 +41,7 @@ type Group struct {
 	world    World
 	observer Observer // nil if there is none
 	out      dme.Outbox
-	far      func(from, to dme.NodeID) bool // which nodes are at different sites; nil if all are at one
+	far      func(from, to dme.NodeID) bool // whether two nodes are at different sites; nil if all are at one
 }
 
 // NewGroup returns what runners for a system of a on nodes nodes share.
@@ -343,7 +343,7 @@ func (h *Runner) apply() {
 			h.refuse(e.Reason)
 		case dme.Left:
 			h.observe(Event{Kind: dme.Left})
-			h.renew() // it may join again
+			h.renew() // may join again
 			h.shared = false
 			h.setActivity(Down)
 		}

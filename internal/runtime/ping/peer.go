@@ -70,7 +70,7 @@ const (
 	// busy machine.
 	patience = 10 * time.Second
 
-	longest = time.Minute // that a histogram holds
+	longest = time.Minute // the most a histogram holds
 	digits  = 3
 )
 

@@ -51,8 +51,8 @@ type Measurement struct {
 }
 
 type Pair struct {
-	Processes int    `json:"processes"` // which set of processes, from 1
-	First     Side   `json:"first"`     // which side was measured first
+	Processes int    `json:"processes"` // the set of processes, from 1
+	First     Side   `json:"first"`     // the side measured first
 	Bare      Values `json:"bare"`
 	Ours      Values `json:"ours"`
 }

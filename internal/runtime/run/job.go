@@ -276,9 +276,9 @@ func (j *Job) checkReaders() error {
 // needs what the network lacks, or knows nothing of what the run's faults ask of
 // it; everything else that is wrong with a specification is a fault in it.
 type CannotRun struct {
-	Nodes    bool   // it is the number of nodes
-	Faults   bool   // it is what is to be done to the nodes
-	Resource bool   // it is what critical sections are to share
+	Nodes    bool   // the number of nodes
+	Faults   bool   // the faults injected
+	Resource bool   // what critical sections share
 	Why      error  // without advice
 	advice   string // for the command line; may be ""
 }

@@ -20,7 +20,7 @@ const magic = 0x646d6562656e3036
 type header struct {
 	magic      atomic.Uint64
 	nodes      atomic.Uint64
-	records    atomic.Uint64 // that a node's log has room for; 0: logs do not lie here
+	records    atomic.Uint64 // room in a node's log; 0: logs are elsewhere
 	watched    atomic.Uint64 // 1 if the histograms of waits lie here
 	_          [4]uint64
 	occupant   atomic.Uint64 // in the critical section: 0, a node, or readers | count

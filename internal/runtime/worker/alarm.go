@@ -28,7 +28,7 @@ type event struct {
 	due   due
 	node  dme.NodeID
 	timer dme.TimerID
-	set   uint64 // which setting of the timer it is
+	set   uint64 // number of the timer's setting
 }
 
 // margin is how long before an arrival the alarm wakes up, to be there in time:

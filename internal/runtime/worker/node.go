@@ -32,7 +32,7 @@ type node struct {
 	frame   []byte            // encoding buffer
 	spare   []uint64          // an unused vector, for the next message that has one
 	leaving bool              // the critical section is over already: it lasts no time
-	staying bool              // it stays in the critical section, for a fault that is to strike it there
+	staying bool              // stays in the critical section, for a fault that is to strike it there
 	traffic []control.Traffic // by NodeID: with that node; shows which link holds messages
 	timers  map[dme.TimerID]uint64
 	serial  uint64         // of timers
@@ -259,7 +259,7 @@ func (e env) ExitAt(id dme.NodeID, at int64) {
 
 func (e env) Enter(id dme.NodeID, shared bool) uint64 {
 	if e.worker.lease != nil {
-		e.Now() // which ends a worker that stood still for too long
+		e.Now() // ends a worker that stood still for too long
 	}
 	order := e.worker.page.Enter(id, shared)
 	if e.worker.down != nil {

@@ -80,7 +80,7 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 				select {
 				case p := <-pong:
 					if answered = p.sent == sent; !answered {
-						break // it came too late
+						break // too late
 					}
 					slowest = max(slowest, time.Duration(w.clock.Now()-sent))
 					switch {

@@ -38,7 +38,7 @@ func (s *Search) backlog(from, to dme.NodeID, limit int) (most int) {
 	reached := [][]byte{n.Save(nil)}
 	for attempt := 0; attempt < backlogAttempts*limit && most < limit; attempt++ {
 		if err := n.Load(reached[len(reached)-1]); err != nil {
-			panic(err) // it has saved the state itself
+			panic(err) // never happens: the worker packed this state itself
 		}
 		if fill(n, from, to, rng) {
 			reached = append(reached, n.Save(nil))

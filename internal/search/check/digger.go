@@ -18,7 +18,7 @@ type digger struct {
 	frames []frame // the way to the present state
 	used   int     // of frames, which are kept for their memory
 
-	backwards bool // it tries the last move first, and so stays out of another's way
+	backwards bool // tries the last move first, and so stays out of another's way
 
 	states, taken uint64 // not yet reported
 	held          int    // bytes that its walker is known to hold

@@ -223,7 +223,7 @@ type exhaustive struct {
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
 	done    atomic.Uint64 // states from which all moves have been taken
-	layer   atomic.Int64  // that is being expanded: its distance from the beginning
+	layer   atomic.Int64  // distance of the states being expanded from the beginning
 	halt    atomic.Bool   // a violation, a limit, or the end of the context
 
 	memory     account

@@ -16,10 +16,10 @@ import (
 // can, and what was sent last may arrive first.
 type isolation struct {
 	fair   vnet.Chance
-	links  *priorities // which of the held messages goes first
+	links  *priorities // chooses the held message to go first
 	held   victims
 	alone  dme.NodeID // the node of the first victim
-	first  bool       // it asks before the others
+	first  bool       // asks before the others
 	again  bool       // a node that leaves asks again at once
 	newest bool       // what was sent last arrives first
 	left   dme.NodeID // in the last step
@@ -125,7 +125,7 @@ func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 // watch is the bound on overtaking of a random search without a given one.
 type watch struct {
 	bound    int         // on the entries of others between a request and its entry; 0: none is claimed
-	claim    claim.Claim // which says so
+	claim    claim.Claim // the source of the bound
 	starves  bool        // some schedules try to starve a node
 	promised bool        // the algorithm is claimed to be free of starvation
 }

@@ -239,7 +239,7 @@ func (g *graph) limit(ctx context.Context) string {
 	bytes := 4*longBlock*len(g.vectors.blocks) + 8*len(g.index) + (stateBytes+marks)*longBlock*len(g.states.blocks) +
 		edgeBytes*longBlock*len(g.edges.blocks) + g.space.Footprint() + g.walker.Footprint() + g.classes.Footprint()
 	if 4*g.states.len() > 2*len(g.index) {
-		bytes += 16 * len(g.index) // it is about to grow
+		bytes += 16 * len(g.index) // about to grow
 	}
 	if ok := g.memory.hold(bytes - g.held); !ok {
 		return fmt.Sprintf("limit of %v of memory", g.Memory)

@@ -118,7 +118,7 @@ func (x *exhaustive) trace(ctx context.Context) (*Trace, error) {
 		return nil, errSpurious
 	case t.Violation.Property == "":
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
-	case x.reduction != nil || x.Bitstate > 0: // it need not be the shortest
+	case x.reduction != nil || x.Bitstate > 0: // need not be the shortest
 		t = x.shrink(ctx, plan{model: x.model}, t.Steps(), t.Violation.Property)
 	}
 	return t, nil

@@ -225,7 +225,7 @@ func (s *Search) Notes() []string {
 	}
 	a := s.model.Algorithm
 	name := a.Name
-	crash := map[[2]bool]string{ // whether crashes are survived, and crashed nodes come back
+	crash := map[[2]bool]string{ // by whether crashes are survived, and crashed nodes come back
 		{true, true}:   "they may restart at any time, and " + name + " survives the crashes that it declares",
 		{true, false}:  "they do not restart, and " + name + " survives the crashes that it declares",
 		{false, true}:  "they may restart at any time, and " + name + " waits for them",

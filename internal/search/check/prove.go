@@ -83,7 +83,7 @@ type Proof struct {
 }
 
 type ProofLinks struct {
-	Ordered  bool `json:"ordered"`             // they keep order
+	Ordered  bool `json:"ordered"`             // the links keep order
 	InFlight int  `json:"in_flight,omitempty"` // no request that would put more on one; 0: they hold any number
 }
 

@@ -42,7 +42,7 @@ type Result struct {
 	Seed          uint64            `json:"seed"`                  // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
-	Property vnet.Property `json:"property"` // which is broken; empty if none is
+	Property vnet.Property `json:"property"` // the broken property; empty if none is
 	Verdict  string        `json:"verdict"`
 	Complete bool          `json:"complete"` // everything that was to be searched has been
 	Stopped  string        `json:"stopped"`  // why not
@@ -213,7 +213,7 @@ func (x *Result) replay(o, by Options) string {
 	add(true, "%s", runs.SetFlags(o.Set))
 	add(o.Unordered && !(live && by.Unordered), " --fifo=false")
 	add(!o.Unordered && by.Unordered, " --fifo")
-	if !live { // which has the links of its own
+	if !live { // a search for liveness has links of its own
 		add(o.Duplicate, " --duplicate")
 		add(!o.Duplicate && by.Duplicate, " --duplicate=false")
 		add(o.Lose > 0 || by.Lose > 0, " --lose %d", o.Lose)

@@ -53,7 +53,7 @@ func (s *Search) random(ctx context.Context, rng *rand.Rand, m *vnet.Model, most
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
 		if _, ok := schedule.Choose.(*isolation); ok {
-			schedule.Load = vnet.Churn // it says when nodes ask
+			schedule.Load = vnet.Churn // says when nodes ask
 		}
 	}
 	schedule.Begin()

@@ -35,7 +35,7 @@ func (s *Search) shrink(ctx context.Context, p plan, steps []vnet.Step, property
 	switch property {
 	case Starvation:
 		best, p = r.sooner(best)
-	case Liveness, Rest: // which no short schedule shows
+	case Liveness, Rest: // no short schedule shows these
 	default:
 		m := *p.model
 		m.Requests = func(id dme.NodeID) int {

@@ -86,7 +86,7 @@ func (w *worker) expandBatch(b *batch) {
 		for bad == nil && move+1 < len(steps) && !w.spent {
 			move++
 			sleep := w.SleepOf(steps[move])
-			if state.asleep&sleep != 0 { // it leads where another state's step does
+			if state.asleep&sleep != 0 { // leads where another state's step does
 				w.taken++
 				w.moves++
 			} else {

@@ -60,7 +60,7 @@ type Scenario struct {
 	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
 	lines     []line
 	original  []string // all lines of the file
-	expects   bool     // it has outcomes
+	expects   bool     // the scenario has outcomes
 
 	lineOf map[string]int // where each setting stands first
 }
@@ -94,7 +94,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	if len(text) > MaxBytes {
 		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is no scenario", MaxBytes))
 	}
-	number, began := 0, 0 // this line, and that of the first command
+	number, began := 0, 0 // of this line, and of the first command
 	for raw := range strings.Lines(string(text)) {
 		number++
 		l := line{text: strings.TrimRight(raw, " \t\r\n"), number: number}
@@ -140,7 +140,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 func (s *Scenario) setting(text string, number int) (err error) {
 	words := strings.Fields(text)
 	name := words[0]
-	value := strings.TrimSpace(strings.TrimPrefix(text, name)) // that of an option may have several words
+	value := strings.TrimSpace(strings.TrimPrefix(text, name)) // an option's value may have several words
 	switch {
 	case name == "violates" && value == "":
 		return errors.New("violates takes the name of a property")
@@ -267,7 +267,7 @@ func Of(a *dme.Algorithm, o check.Options, sequenced bool, t *check.Trace, seed 
 		Violates: t.Violation.Property, Verdict: t.Violation.Verdict, Steps: t.Steps(), Repeats: t.Repeats, ReadFile: o.ReadFile,
 	}
 	switch x.Violates {
-	case check.Starvation: // which a scenario cannot judge: it plays one schedule
+	case check.Starvation: // a scenario plays one schedule: it cannot judge starvation
 		x.Violates, x.Bypass = vnet.Overtaking, t.Bypass
 	case vnet.Overtaking:
 		x.Bypass = t.Bypass
@@ -328,7 +328,7 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 	if err != nil {
 		return err
 	}
-	for _, step := range x.Steps { // which decides whether nodes come and go
+	for _, step := range x.Steps { // decides whether nodes come and go
 		s.lines = append(s.lines, bare(step))
 	}
 	model, err := s.model(x.Algorithm, x.ReadFile)

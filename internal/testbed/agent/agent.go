@@ -226,7 +226,7 @@ func (a *agent) connect(ctx context.Context) error {
 	opts := append(connection(a.Broker, "agent "+a.Name),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
 			if err == nil {
-				return // this process has closed it
+				return // closed by this process
 			}
 			a.log("the connection to %s is lost: %v; it is being restored", a.Broker.Name(), err)
 		}),
@@ -259,7 +259,7 @@ func mayCome(err error) bool {
 	var network *net.OpError
 	var name *net.DNSError
 	return errors.Is(err, natsgo.ErrNoServers) || errors.Is(err, natsgo.ErrTimeout) || errors.Is(err, io.EOF) ||
-		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // that is TLS's
+		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // TLS reports alerts so
 }
 
 func (a *agent) listen() error {

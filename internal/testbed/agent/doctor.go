@@ -78,7 +78,7 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 	took = time.Since(begin)
 	each(len(remotes), len(remotes), func(k int) {
 		if remotes[k] != nil {
-			_ = remotes[k].Close() // it frees itself if that cannot be said
+			_ = remotes[k].Close() // frees itself if told nothing
 		}
 	})
 	return hosts, paths, took, ctx.Err()
@@ -111,7 +111,7 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 	const atATime = 4 // more would disturb one another
 	fails := func(k int, err error) { found[k].Findings = append(found[k].Findings, silentAgent(err)) }
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it never fails
+	_, _ = rand.Read(key) // never fails
 	doors := make([]*doctor.Doors, len(all))
 	each(len(all), len(all), func(k int) {
 		if all[k] == nil {

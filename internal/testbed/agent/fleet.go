@@ -28,7 +28,7 @@ type Fleet struct {
 	broker  nats.Broker
 	conn    *natsgo.Conn
 	clock   *clock.Clock
-	program environment.Program // this one
+	program environment.Program // this program
 	holder  string              // names the coordinator to agents
 	prefix  string              // of the subjects on which answers come
 
@@ -95,7 +95,7 @@ func (f *Fleet) Broker() nats.Broker { return f.broker }
 // cutOff gives all hosts up that take part in runs: without the server no run goes on.
 func (f *Fleet) cutOff(why error) {
 	if why == nil {
-		return // this process has closed the connection
+		return // closed by this process
 	}
 	for h := range f.taken.Range {
 		h.(*Remote).lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
@@ -147,7 +147,7 @@ func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, 
 		}
 		select {
 		case heard <- i:
-		default: // it is asked again
+		default: // asked again
 		}
 	})
 	defer forget()

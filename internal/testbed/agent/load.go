@@ -22,7 +22,7 @@ import (
 
 type load struct {
 	cores   int
-	workers func() []launch.Process // those that have not ended
+	workers func() []launch.Process // still running
 
 	mu    sync.Mutex
 	since usage  // when it began
@@ -113,11 +113,11 @@ type Info struct {
 	Instance    string              `json:"instance"`          // drawn at random by each agent process
 	Address     string              `json:"address"`           // by which other hosts reach this one, without a port
 	Labels      map[string]string   `json:"labels,omitempty"`  // as its operator has set them
-	Cores       int                 `json:"cores"`             // that its processes may use
-	Program     environment.Program `json:"program"`           // that its workers run
+	Cores       int                 `json:"cores"`             // for its processes
+	Program     environment.Program `json:"program"`           // run by its workers
 	Environment map[string]string   `json:"environment"`       // as in results
 	Holder      string              `json:"holder,omitempty"`  // the coordinator that has taken it; "" if it is free
-	Between     bool                `json:"between,omitempty"` // that coordinator is between two runs
+	Between     bool                `json:"between,omitempty"` // the coordinator is between two runs
 	Ticket      string              `json:"ticket,omitempty"`  // by which it can be taken, once
 	Refused     uint64              `json:"refused"`           // requests that could not be read, or were of no lease
 	PID         int                 `json:"pid"`               // of the agent

@@ -221,7 +221,7 @@ func (h *Remote) call(ctx context.Context, op string, body []byte) (response, er
 			case r.absent && (lease == "" || op == string(askRenew)):
 				return r, h.errorf("%w", errAbsent)
 			case r.absent:
-				continue // it may be about to come back: the renewal of the lease decides
+				continue // may be about to come back: the renewal of the lease decides
 			case r.Over && h.running.Err() != nil:
 				return r, errOver
 			case r.Over:

@@ -20,7 +20,7 @@ import (
 
 type duty struct {
 	op    string
-	quick bool // it takes no time
+	quick bool // takes no time
 	do    func(l *lease, body []byte) (any, error)
 }
 
@@ -245,7 +245,7 @@ func (l *lease) answer(m *natsgo.Msg, received int64, d duty, q *request, body [
 
 // carryOut returns the whole answer.
 func (l *lease) carryOut(d duty, body []byte) ([]byte, error) {
-	if d.op != string(askClose) { // which waits for all others
+	if d.op != string(askClose) { // close waits for all others
 		l.use.RLock()
 		defer l.use.RUnlock()
 		if l.over {

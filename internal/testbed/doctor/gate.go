@@ -133,7 +133,7 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err 
 	}
 	question, answer := make([]byte, sha256.Size), make([]byte, sha256.Size)
 	for len(trips) < count {
-		_, _ = rand.Read(question) // it never fails
+		_, _ = rand.Read(question) // never fails
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
 		if _, err = conn.Write(question); err == nil {

@@ -28,7 +28,7 @@ type Path struct {
 // Way is what was measured of one kind of traffic along a path.
 type Way struct {
 	Sent      int    `json:"sent"` // questions
-	Lost      int    `json:"lost"` // that were not answered
+	Lost      int    `json:"lost"` // not answered
 	RTTMin    int64  `json:"rtt_min_ns"`
 	RTTMedian int64  `json:"rtt_median_ns"`
 	RTTMax    int64  `json:"rtt_max_ns"`

@@ -48,7 +48,7 @@ type readings struct {
 	receive, send, asked int // bytes of a socket's buffers
 
 	unwritable error         // of writing a file, where results are kept, that survives a power cut
-	took       time.Duration // that did
+	took       time.Duration // duration of that write
 	free       uint64        // bytes
 }
 

@@ -60,9 +60,9 @@ type Queue struct {
 
 	mu      sync.Mutex
 	next    uint64
-	tasks   map[string]*handedIn // that have no answer yet
+	tasks   map[string]*handedIn // not answered yet
 	waiting []string             // tasks that no agent does, the next one first
-	free    []freeCore           // that wait for a task
+	free    []freeCore           // waiting for a task
 }
 
 // handedIn is a task that has no answer yet.
@@ -70,7 +70,7 @@ type handedIn struct {
 	task   []byte
 	answer chan Answer // has room for one
 	tries  int         // how often an agent began it
-	until  time.Time   // it is with an agent; zero while it is with none
+	until  time.Time   // end of the agent's time; zero while no agent has it
 	held   bool        // and the agent has said that it has it
 }
 
@@ -205,7 +205,7 @@ func (q *Queue) give() {
 		q.waiting = q.waiting[1:]
 		h := q.tasks[name]
 		if h == nil {
-			continue // it was given up
+			continue // given up
 		}
 		h.until, h.held = now.Add(min(begun, q.opt.Lease)), false
 		_ = q.conn.PublishRequest(q.free[0].inbox, taskTopic(q.id)+name, h.task) // what is lost is given out again
@@ -230,7 +230,7 @@ func (q *Queue) told(m *natsgo.Msg) {
 		h.until = time.Now().Add(q.opt.Lease)
 	case what == back:
 		if h.held {
-			h.tries-- // that an agent leaves is no fault of the task
+			h.tries-- // an agent that leaves is no fault of the task
 		}
 		q.again(name, "")
 	case what == failed:

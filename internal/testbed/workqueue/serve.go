@@ -31,9 +31,9 @@ type Taker struct {
 	me      presence
 	queues  map[string]*offer
 	changed chan struct{} // closed when there is a new queue
-	turn    int           // which queue is asked next
+	turn    int           // the queue to ask next
 	stop    context.CancelFunc
-	cores   *sync.WaitGroup // that are at work
+	cores   *sync.WaitGroup // at work
 }
 
 // NewTaker makes a taker without cores: it announces to owners of queues that the host, by this
@@ -135,7 +135,7 @@ func (s *Taker) hear(m *natsgo.Msg) {
 		return
 	}
 	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
-		return // this process sends nothing elsewhere at a client's wish
+		return // sends nothing elsewhere at a client's wish
 	}
 	if b, err := json.Marshal(s.me); err == nil {
 		_ = m.Respond(b)

@@ -277,7 +277,7 @@ type desk struct {
 	inside  uint64 // readers
 	writing bool
 	writers collections.NodeQueue
-	readers collections.NodeQueue // that ask while a writer is inside
+	readers collections.NodeQueue // asking while a writer is inside
 }
 
 const (

@@ -46,7 +46,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	crew := newCrew(&o)
 	var trials []*trial
 	for _, a := range o.Algorithms {
-		for _, with := range []map[string]string{nil, {"fencing": "false"}} { // those that have tokens are tried without, too
+		for _, with := range []map[string]string{nil, {"fencing": "false"}} { // algorithms with tokens are tried without, too
 			if opt, err := a.Resolve(with); with != nil && (a.Fencing == nil || err != nil || a.Fencing(opt)) {
 				continue
 			}
@@ -242,7 +242,7 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
 		again := s
 		again.Set = maps.Clone(s.Set)
-		delete(again.Set, gauges) // they change nothing in the run
+		delete(again.Set, gauges) // gauges change nothing in the run
 		c.Witness = again.Command()
 		c.Why = r.Liveness.Why
 		if safe == survival.Yes && len(c.Why) == 0 && r.Error != "" {
