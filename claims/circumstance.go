@@ -233,11 +233,11 @@ const FamilyError = 0.01
 type estimate struct {
 	mean   float64
 	half   float64 // at Confidence
-	family float64 // at that with which a family of so many means errs in FamilyError of all cases
+	family float64 // at that with which a family of that many means errs in FamilyError of all cases
 	known  bool    // false with fewer than two values, which have no interval
 }
 
-// estimateOf estimates the mean of x, one of so many that are compared; of a family of
+// estimateOf estimates the mean of x, one of that many that are compared; of a family of
 // none or of few the interval is as wide as that of one mean.
 func estimateOf(x []float64, compared int) (e estimate) {
 	n := float64(len(x))
@@ -264,7 +264,7 @@ func estimateOf(x []float64, compared int) (e estimate) {
 // rounding is the relative error of a mean that arithmetic makes.
 const rounding = 1e-12
 
-// quantile is Student's: a variable with so many degrees of freedom is further from 0
+// quantile is Student's: a variable with that many degrees of freedom is further from 0
 // with the probability outside.
 func quantile(freedom, outside float64) float64 {
 	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(outside / 2)

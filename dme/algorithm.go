@@ -138,7 +138,7 @@ type Claims interface {
 // Always is Needs for an algorithm whose needs do not depend on its options.
 func Always(n Needs) func(Options) Needs { return func(Options) Needs { return n } }
 
-// KindName returns the name of kind k, or "kind k" if the algorithm has none such.
+// KindName returns the name of kind k, or "kind k" if the algorithm names none.
 func (a *Algorithm) KindName(k Kind) string {
 	if k >= 1 && int(k) <= len(a.Kinds) {
 		return a.Kinds[k-1]

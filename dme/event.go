@@ -87,7 +87,7 @@ type Gauge struct {
 	Quantity string // its ID in the claims
 
 	// Begin returns what follows a run of a system from its start; nil if that cannot be done, or
-	// would take too much memory for so many nodes.
+	// would take too much memory for that many nodes.
 	Begin func(Setting) Meter
 }
 

@@ -113,7 +113,7 @@ func axisOf(metric string) plots.Axis {
 	return a
 }
 
-// over draws a metric over the chart's abscissa, with at most so many predictions of each
+// over draws a metric over the chart's abscissa, with at most that many predictions of each
 // line.
 func (c *collection) over(ch chart, metric string, most int) panel {
 	q, _ := quantityOf(metric)
@@ -200,7 +200,7 @@ type curve struct {
 }
 
 // curves returns the predictions for a line. Over nodes that is the sharpest claim and
-// those after it, at most so many, also between what was measured if no time is needed.
+// those after it, at most that many, also between what was measured if no time is needed.
 // Over another axis it is the sharpest that speaks of every place where the line was measured.
 func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all []curve) {
 	var at []spot

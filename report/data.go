@@ -79,7 +79,7 @@ func (p *paper) rank() {
 	set := &runs.Set{Path: p.in.Path, Header: p.in.Header, Runs: p.runs}
 	ranked, err := rank.Of(set, rank.Options{})
 	if err != nil {
-		panic(err) // of the default options
+		panic(err) // never happens with the default options
 	}
 	p.alpha = ranked.Alpha
 	var every []string
@@ -90,7 +90,7 @@ func (p *paper) rank() {
 	}
 	all, err := rank.Of(set, rank.Options{Metrics: every})
 	if err != nil {
-		panic(err) // of metrics that there are
+		panic(err) // never happens: all these metrics exist
 	}
 	next := 0 // contests are in the order of the sets, and of their sizes
 	for i, s := range p.sets {
@@ -418,7 +418,7 @@ func (p *paper) askedFor(asked runs.Figure) (f page.Figure, ok bool) {
 	return f, true
 }
 
-// firstOf is the first of some metrics that there is, else the first of all.
+// firstOf is the first of these metrics that the page has, else its first metric.
 func (p *paper) firstOf(names ...string) int {
 	for _, name := range names {
 		if m := p.metric(name); m >= 0 {

@@ -37,7 +37,7 @@ type picture struct {
 	alone   bool                   // its views are a figure already
 	natural bool                   // drawn against what varies
 	usual   bool                   // patterns of names find it
-	panels  func(most int) []panel // with at most so many predictions of a series
+	panels  func(most int) []panel // with at most this many predictions of a series
 }
 
 // name is that of the picture as a figure: "throughput-vs-n-tcp-saturate".
@@ -216,7 +216,7 @@ func (c *collection) firstFigures() (figures []plots.Figure) {
 // have.
 type UnknownFigures struct {
 	Patterns []string // patterns that match no name
-	Names    []string // of the figures that there are
+	Names    []string // of all figures
 }
 
 func (e *UnknownFigures) Error() string {

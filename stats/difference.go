@@ -124,7 +124,7 @@ func LeastP(n, m int) float64 {
 	return math.Min(1, 2/choices)
 }
 
-// EnoughFor is the number of repetitions with which one of so many comparisons of
+// EnoughFor is the number of repetitions with which one of that many comparisons of
 // equal samples can be significant after Holm's correction.
 func EnoughFor(comparisons int, alpha float64) int {
 	n := 2

@@ -15,7 +15,7 @@ const MaxDistance = 2
 const shortestPrefix = 3
 
 // FindName returns the name among names that is meant by name: the same, or, where there is none,
-// the only one that differs from it in case alone. ok is false if there is none such.
+// the only one that differs from it in case alone. ok is false if there is none.
 func FindName(name string, names []string) (found string, ok bool) {
 	matches := 0
 	for _, n := range names {
@@ -43,7 +43,7 @@ func Texts[T any](list []T, text func(T) string) []string {
 }
 
 // Lookup returns the element of a list that goes by that name, as [FindName] has it. The error
-// names all that there are; what says what they are.
+// names all of them; what says what they are.
 func Lookup[T any](what, name string, list []T, nameOf func(T) string) (found T, err error) {
 	names := Texts(list, nameOf)
 	if n, ok := FindName(name, names); ok {
@@ -90,7 +90,7 @@ func NearestName(name string, names []string) string {
 	return best
 }
 
-// UnknownName says that there is nothing of that name: `unknown transport "tpc"; did you mean
+// UnknownName says that nothing has that name: `unknown transport "tpc"; did you mean
 // 'tcp'?`. If no name is near it ends with otherwise, which says what there is.
 func UnknownName(kind, name string, names []string, otherwise string) error {
 	if hint := Hint(name, names); hint != "" {

@@ -54,7 +54,7 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 // hold (A8).
 func (n *node) Restart(*dme.Outbox) { n.failures.Restart(n.nodes(), n.ID) }
 
-// changeQuorum asks for a request that is pending the quorum that there is without the failed
+// changeQuorum asks for a request that is pending the quorum that remains without the failed
 // nodes: with the same timestamp and the replies that it has. If there is none, the request waits
 // until a node comes back.
 func (n *node) changeQuorum(out *dme.Outbox) {

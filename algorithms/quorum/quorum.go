@@ -190,7 +190,7 @@ func New(construction string, cfg Config) (*System, error) {
 	return &System{name: construction, nodes: cfg.Nodes, sets: sets, weights: slices.Clone(cfg.Weights)}, nil
 }
 
-// lookup returns how that construction is built, nil if there is none such.
+// lookup returns how that construction is built, nil if there is none.
 func lookup(construction string) func(Config) (family, error) {
 	if name, ok := strings.CutPrefix(construction, fromFile); ok && name != "" {
 		return func(cfg Config) (family, error) { return readFamily(name, cfg) }

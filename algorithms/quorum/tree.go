@@ -9,7 +9,7 @@ import (
 )
 
 // The tree is shaped like a heap: node 1 is the root, and the children of node i are 2i and 2i+1,
-// as far as there are so many nodes. If N = 2^(k+1)−1 it is complete, like that of 15 nodes in
+// as far as nodes remain. If N = 2^(k+1)−1 it is complete, like that of 15 nodes in
 // figure 9.16 of the textbook.
 
 // TreeLeaves returns the first and the last leaf of the tree of n ≥ 1 nodes;

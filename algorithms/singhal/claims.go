@@ -10,7 +10,7 @@ import (
 // RequestsPerCS is the number of REQUEST messages over that of entries.
 var RequestsPerCS = claim.KindPerCS("REQUEST")
 
-// Steps counts the sizes of request sets that there are in a new system.
+// Steps counts the different sizes of request sets in a new system.
 var Steps = claim.Quantity{ID: "steps", Name: "different sizes of request sets"}
 
 // askAll is what happens if all sites always have a pending request.

@@ -172,7 +172,7 @@ func InOrder(formula, source string) Claim {
 	return EntryOrder.Is(formula, AnyLoad, source)
 }
 
-// CostPerPeer returns the claim that an entry costs so many messages for each
+// CostPerPeer returns the claim that an entry costs the given number of messages for each
 // other node: "2(N−1)".
 func CostPerPeer(messages float64, load Load, kind Kind, source string) Claim {
 	formula := "N−1"
@@ -182,7 +182,7 @@ func CostPerPeer(messages float64, load Load, kind Kind, source string) Claim {
 	return MessagesPerCS.Claim(kind, formula, load, source)
 }
 
-// HandOver returns the claims about a synchronization delay of so many T and what the textbook's
+// HandOver returns the claims about a synchronization delay of a multiple of T and what the textbook's
 // section 9.2.3 concludes from it: a throughput of 1/(SD + E), and so a response time of N(SD + E)
 // if all N nodes always have a request. The delay is the mean or, with kind UpperBound, at most
 // that.

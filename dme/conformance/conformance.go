@@ -48,7 +48,7 @@ var sizes = []int{1, 2, 3, 5, 8, 13}
 // need them to, it is tested on such links as well.
 func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1, math.MaxInt) }
 
-// Sample is [Test] with one of so many schedules, on at most so many settings, for a first
+// Sample is [Test] with one in that many schedules, on at most that many settings, for a first
 // impression.
 func Sample(t *testing.T, a *dme.Algorithm, of, most int) {
 	if err := a.Check(); err != nil {

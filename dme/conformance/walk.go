@@ -21,13 +21,13 @@ type Walk struct {
 	Load      vnet.Load
 	Reorder   bool // links need not keep order; else they do, whatever the algorithm needs
 	Seed      uint64
-	Most      int // ends after so many steps; 0: at rest
+	Most      int // ends after that many steps; 0: at rest
 
 	// Look sees each step and what came of it, if it is set. Its error ends the walk.
 	Look func(n *Net, e *vnet.Event) error
 }
 
-// Each lets every node ask so many times.
+// Each lets every node ask that many times.
 func Each(requests int) func(dme.NodeID) int { return func(dme.NodeID) int { return requests } }
 
 // Only lets each of these nodes ask once, and no other.

@@ -52,8 +52,8 @@ func Thorough(total int) Effort { return Effort{Met: 1 << 16, Tried: 1 << 24, To
 
 const mostCut = 2 // visits at a node that were given up
 
-// States of a queue that grows take memory with the square of their number: a visit gives up if
-// they take so many bytes, and looks once in so many states.
+// States of a queue that grows take memory with the square of their number: a visit gives up
+// once they take wide bytes, and checks that every wideEvery states.
 const (
 	wide      = 12 << 20
 	wideEvery = 256

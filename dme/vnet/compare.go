@@ -16,7 +16,7 @@ const clockSteps = 300
 // CompareClocks looks for a state in which a node does something else if clocks are lower that have
 // the same order, so that [Classes] say nothing of the system. Nodes that ask without end take
 // steps, and from each state the same step is taken from the representative of its class: what
-// comes of it must be of one of the classes that [Classes] says. It takes random walks, and so many
+// comes of it must be of one of the classes that [Classes] says. It takes random walks, and that many
 // steps from the states that are nearest to the first. What it looks at is a function of its
 // arguments. The error names the handler, the state and the clocks that the node shows.
 func CompareClocks(m *Model, walks, near int) error {
@@ -69,7 +69,7 @@ func (c *comparison) walk(here []uint32, rng *rand.Rand) error {
 	return nil
 }
 
-// near takes so many steps from the states that are nearest to the first.
+// near takes the given number of steps from the states that are nearest to the first.
 func (c *comparison) near(first compared, most int) error {
 	todo, seen, taken := []compared{first}, map[Hash]bool{}, 0
 	for ; len(todo) > 0; todo = todo[1:] {

@@ -11,7 +11,7 @@ import (
 type Config struct {
 	Algorithm *dme.Algorithm
 	Nodes     int
-	Options   dme.Options // resolved, and checked for so many nodes
+	Options   dme.Options // resolved, and checked for that many nodes
 	Seed      uint64
 	ReadFile  func(name string) ([]byte, error)
 

@@ -198,7 +198,7 @@ func (p *program) prepare(commands []*cli.Command) {
 	}
 }
 
-// withoutCommand is what happens if no command is named, or none that there is.
+// withoutCommand is what happens if no command is named, or an unknown one.
 func (p *program) withoutCommand(c *cli.Context) error {
 	switch {
 	case c.Args().Present():

@@ -30,7 +30,7 @@ type row struct {
 }
 
 // write prints the plan: what every run will be, how many there are, how many
-// are there already. Its table is at most so many columns wide; 0 for any.
+// are there already. Its table is at most that many columns wide; 0 for any width.
 func (p *Plan) write(to io.Writer, width int, root, dir string, todo []Cell) error {
 	f := p.File
 	var b strings.Builder

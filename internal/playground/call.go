@@ -85,7 +85,7 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 		before := len(s.taken)
 		err = s.do(q.Steps)
 		a.Taken = s.taken[before:]
-	case "go": // to where so many steps have been taken
+	case "go": // to where that many steps have been taken
 		err = s.goTo(q.Count)
 	case "shorter":
 		return s.shorter(progress)

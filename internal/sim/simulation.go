@@ -146,7 +146,7 @@ func (s *simulation) build() {
 
 func (s *simulation) process(id dme.NodeID) *localprocess.Process { return &s.procs[id-1] }
 
-// eventsPerCheck is how often a run looks whether it has been cancelled.
+// eventsPerCheck is how often a run checks whether it has been cancelled.
 const eventsPerCheck = 4096
 
 // step carries out the next event. more is false once there is none; err is the context's.

@@ -76,7 +76,7 @@ func Set(t *testing.T, root any, path, value string) {
 
 // Lines writes what JSON makes of a value, a line for each of its parts, in the order of
 // their paths: "safety.violations 1". Numbers that belong together share a line. They have
-// so many digits, since processors may differ in the last; what is null, false, zero or
+// that many digits, since processors may differ in the last; what is null, false, zero or
 // empty is left out.
 func Lines(t *testing.T, x any, digits int) []string {
 	t.Helper()

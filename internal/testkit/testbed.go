@@ -46,7 +46,7 @@ func ClockAhead(host int, d time.Duration) Option {
 
 var beds atomic.Uint64
 
-// NewTestbed makes a testbed of so many hosts, or skips the test and says why.
+// NewTestbed makes a testbed of that many hosts, or skips the test and says why.
 func NewTestbed(t testing.TB, hosts int, opts ...Option) *Testbed {
 	t.Helper()
 	o := options{ahead: map[int]time.Duration{}}

@@ -233,7 +233,7 @@ func instant() draw.LineStyle {
 	return draw.LineStyle{Color: faint(), Width: 0.8, Dashes: []vg.Length{3, 2}}
 }
 
-// labelRow is the height of a row of events' labels; there are at most so many.
+// labelRow is the height of a row of events' labels; there are at most this many.
 const (
 	labelRow  = 11
 	labelRows = 4

@@ -240,7 +240,7 @@ func (p point) sides() []pairSide {
 	return all
 }
 
-// logarithm takes 0 for the least that there is: a token that stays where it is wanted costs no messages.
+// logarithm takes 0 for the smallest number: a token that stays where it is wanted costs no messages.
 func logarithm(x float64) float64 { return math.Log(math.Max(x, math.SmallestNonzeroFloat64)) }
 
 // best lists the entrant with the best median, and all not separated from it.

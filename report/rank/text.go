@@ -59,7 +59,7 @@ func (c *Contest) Heading() string { return fmt.Sprintf("%s · N = %d", c.Title,
 // shortest is how much of a label a narrow table keeps.
 const shortest = 14
 
-// table is that of a contest for so many columns of a terminal; 0 for as many as it takes.
+// table is the table of a contest, for a terminal of that many columns; 0: no limit.
 // A narrow one leaves out the ends of long labels, then the intervals, then the last columns.
 func (c *Contest) table(width int, bounds bool) *layout.Table {
 	label := 0
@@ -73,7 +73,7 @@ func (c *Contest) table(width int, bounds bool) *layout.Table {
 	return t
 }
 
-// draw makes the table: place, label, and so many of the columns.
+// draw makes the table: place, label, and that many of the columns.
 func (c *Contest) draw(spreads, bounds bool, label, columns int) *layout.Table {
 	head := []string{"", ""}
 	for _, col := range c.Columns[:columns] {

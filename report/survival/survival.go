@@ -4,7 +4,7 @@ package survival
 
 import "dmebench/claims"
 
-// Answer is yes, no, or that there is none.
+// Answer is yes, no, or unknown.
 type Answer string
 
 // The answers to 'is it safe?' and 'is it live?'.

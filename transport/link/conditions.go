@@ -93,7 +93,7 @@ func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	return longest, bounded
 }
 
-// Typical returns about how long a frame of so many bytes takes on the slowest link.
+// Typical returns about how long a frame of that many bytes takes on the slowest link.
 func (c *Config) Typical(bytes int) (typical time.Duration) {
 	c.each(func(x Conditions) {
 		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes)+c.Sites.longest())

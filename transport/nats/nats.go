@@ -26,7 +26,7 @@ type limits struct {
 	drain   time.Duration // for the broker to take what is queued at Close
 }
 
-// Frames that wait for the handler lie in a channel, which takes 8 bytes for each that there is
+// Frames that wait for the handler lie in a channel, which takes 8 bytes for each place
 // room for: less for each process if there are more of them on this host.
 const (
 	mostInbox  = 1 << 18

@@ -53,7 +53,7 @@ const (
 	serverPending = 4 * transport.MaxBacklog
 )
 
-// StartServer starts a broker for so many connections of the run.
+// StartServer starts a broker for the given number of connections of the run.
 func StartServer(conns int) (*Server, error) {
 	return Embed(conns, &server.Options{
 		ServerName: "dmebench-data", Host: serverHost, Port: server.RANDOM_PORT,
@@ -64,7 +64,7 @@ func StartServer(conns int) (*Server, error) {
 	})
 }
 
-// Embed starts a server in this process for so many connections of the run, with the
+// Embed starts a server in this process for the given number of connections of the run, with the
 // token that o has, else one of its own, and without a log.
 func Embed(conns int, o *server.Options) (*Server, error) {
 	g := &gate{token: cmp.Or(o.Authorization, rand.Text())}
@@ -110,7 +110,7 @@ func (s *Server) Close() {
 const leastStore = 1
 
 // EnableJetStream lets the server keep streams and key-value buckets, in memory and of
-// at most so many bytes together. It is called once.
+// at most that many bytes together. It is called once.
 func (s *Server) EnableJetStream(memory int64) error {
 	// The server wants to see a folder for what it writes down of its streams; of one that is in
 	// memory it writes nothing down, and a folder would stay if this process was killed.

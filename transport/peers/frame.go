@@ -135,7 +135,7 @@ func (r *Reader) Uvarint(most uint64) uint64 {
 	return v
 }
 
-// Bytes takes so many bytes.
+// Bytes takes the given number of bytes.
 func (r *Reader) Bytes(n uint64) []byte {
 	if n > uint64(len(r.Rest)) {
 		*r = Reader{Failed: true}

@@ -60,7 +60,7 @@ func (l *Life[State]) Ready() (*Topology[State], error) {
 }
 
 // Route returns the process that node to lives in, or why node from cannot send it a frame of
-// so many bytes.
+// that many bytes.
 func (l *Life[State]) Route(from, to dme.NodeID, bytes, largest int) (*Process[State], error) {
 	if top := l.Top(); top != nil && !l.Closing() {
 		if p := top.Of(to); p != nil && bytes <= largest && top.Lives(from) {

@@ -162,7 +162,7 @@ func (t *Topology[State]) Of(id dme.NodeID) *Process[State] {
 // Lives reports whether a node lives in this process.
 func (t *Topology[State]) Lives(id dme.NodeID) bool { return t.Of(id) == t.Self }
 
-// Sendable reports why node from cannot send a frame of so many bytes.
+// Sendable reports why node from cannot send a frame of that many bytes.
 func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 	switch {
 	case !t.Lives(from):

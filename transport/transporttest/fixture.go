@@ -78,7 +78,7 @@ func open(t testing.TB, s Subject, l layout, knobs Knobs, peers func(process int
 }
 
 // openLedger opens and starts the transports of a run, whose handlers enter what
-// arrives into a ledger that expects so many frames.
+// arrives into a ledger that expects that many frames.
 func openLedger(t testing.TB, s Subject, l layout, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
 	t.Helper()
 	book := newLedger(s, expected)
@@ -100,7 +100,7 @@ func (c *cluster) send(from, to dme.NodeID, b []byte) {
 	tr.Flush()
 }
 
-// talk sends so many frames from a node to each of others, and flushes after every
+// talk sends the given number of frames from a node to each of others, and flushes after every
 // few. With sizes, they have up to size bytes, else just as many.
 func (c *cluster) talk(from dme.NodeID, to []dme.NodeID, frames, size int, sizes bool, flush int) error {
 	tr := c.of(from)

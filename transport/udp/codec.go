@@ -106,7 +106,7 @@ func (d *datagram) open(seal cipher.AEAD) ([]byte, error) {
 //	kind          1 byte, the highest bit asks for an acknowledgement at once
 //	from, to      varints, the sending incarnation and that which it is meant for
 //	next, delay   varints: of what went the other way, all segments below next have
-//	              arrived, the latest so many microseconds before this was sent
+//	              arrived, the latest that many microseconds before this was sent
 //	bits          varint length and a bitmap of the segments from next+1 on
 //
 // A segment with a number has it next, as a varint. The rest is the body.

@@ -55,7 +55,7 @@ type Advice struct {
 	Choose        string        `json:"choose"` // "" if nothing can be said
 	Why           string        `json:"why"`
 	Sure          []string      `json:"sure"`    // how sure that is
-	Behind        []string      `json:"behind"`  // entrants that cannot serve so many requests
+	Behind        []string      `json:"behind"`  // entrants that cannot serve that many requests
 	Unknown       []string      `json:"unknown"` // to the simulation
 	Measure       string        `json:"measure"` // the command that measures it
 	LeftOut       []LeftOut     `json:"left_out"`
@@ -257,7 +257,7 @@ func (a *Advice) saturate(ctx context.Context, names []string, opt Options) erro
 	return nil
 }
 
-// carryOut makes the runs of an experiment, on so many nodes as were asked for and under such a
+// carryOut makes the runs of an experiment, on as many nodes as were asked for and under such a
 // load, or the one that w names. w says how long they are.
 func (a *Advice) carryOut(ctx context.Context, opt Options, w runs.Workload, e runs.Experiment, set map[string]string) (*runs.Set, error) {
 	s := a.spec("")

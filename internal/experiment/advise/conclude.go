@@ -123,14 +123,14 @@ func (a *Advice) median(label, metric string) float64 {
 	return stats.Median(m.Values(list)).Median
 }
 
-// behind lists the entrants that cannot serve so many requests: they make fewer entries even if
+// behind lists the entrants that cannot serve the offered requests: they make fewer entries even if
 // every node always waits, or with this load, whose requests come in a less favourable order.
 func (a *Advice) behind() []string {
 	names := []string{}
 	if a.Question.Rate == 0 {
 		return names
 	}
-	// Of so many Poisson arrivals the rate itself scatters.
+	// The rate of Poisson arrivals itself scatters.
 	limit := servesAll * a.Question.Rate * (1 - 2/math.Sqrt(float64(a.Requests)))
 	for _, e := range a.contest.Entrants {
 		most, known := a.Capacity[e.Label]
@@ -141,7 +141,7 @@ func (a *Advice) behind() []string {
 	return names
 }
 
-// tooMuch says that no algorithm serves so many requests, and how many the best one does.
+// tooMuch says that no algorithm serves that many requests, and how many the best one serves.
 func (a *Advice) tooMuch() string {
 	label, most := "", 0.0
 	for _, e := range a.contest.Entrants {

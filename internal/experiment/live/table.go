@@ -99,7 +99,7 @@ var troubles = []runs.Status{runs.Violated, runs.Stalled, runs.Failed}
 // mostWarned is how many kinds of warnings a terminal shows.
 const mostWarned = 3
 
-// lines is the status for a terminal of so many lines, 0 for any number: how far the
+// lines is the status for a terminal of that many lines, 0 for any number: how far the
 // sweep is, the run in progress, a row of cells for each algorithm, and the warnings.
 func (s *Status) lines(style layout.Style, high int) []string {
 	fit := func(text string) string { return layout.Cut(text, max(0, style.Width-1)) }
@@ -134,14 +134,14 @@ func (s *Status) lines(style layout.Style, high int) []string {
 	return slices.Concat(top, s.rows(style, room), bottom)
 }
 
-// sum is the cells of an algorithm on so many nodes.
+// sum is the cells of an algorithm on one number of nodes.
 type sum struct {
 	label string
 	nodes int
 }
 
 // rows has a row for each algorithm and a column for each number of nodes: "5/12" runs
-// done. At most so many rows are shown, those around the run in progress; 0 for all.
+// done. At most that many rows are shown, those around the run in progress; 0 for all.
 func (s *Status) rows(style layout.Style, room int) []string {
 	var labels []string
 	var sizes []int
@@ -186,7 +186,7 @@ func (s *Status) rows(style layout.Style, room int) []string {
 // marked is a cell of the table whose runs did not all end well or carry warnings.
 var marked = platform.Pattern(`\d+/\d+[!?]`)
 
-// tableOf has the sums, with labels of at most so many letters, 0 for any number.
+// tableOf has the sums, with labels of at most that many letters, 0 for any number.
 func tableOf(labels []string, sizes []int, sums map[sum]Cell, longest int) *layout.Table {
 	t := layout.NewTable("algorithm")
 	for _, n := range sizes {

@@ -35,7 +35,7 @@ type cell struct {
 }
 
 // usable gathers the results whose numbers can be used, in the order of their
-// seeds, as one of so many means that are compared.
+// seeds, as one of that many means that are compared.
 func (c *cell) usable(compared int) *claims.Cell {
 	c.Compared = compared
 	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *runs.Result) bool { return !runs.Usable(r) })

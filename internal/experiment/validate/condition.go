@@ -167,7 +167,7 @@ func (c *condition) spec(algorithm string, set map[string]string, nodes int) run
 // mostWorkers bounds the processes of a run; in larger systems nodes share them.
 const mostWorkers = 16
 
-// requests returns how many requests to make if an entry costs so many messages; 0 if even the
+// requests returns how many requests to make if an entry costs that many messages; 0 if even the
 // fewest cost too much. They are as many more as the warm-up takes.
 func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effort) int {
 	const (
@@ -222,7 +222,7 @@ func (c *condition) warmup(nodes, requests int, dynamic bool) string {
 	const (
 		contended = 2  // per node: the first find no other waiting
 		alone     = 20 // of the first holder, until the others' requests arrive: more than T/E
-		share     = 20 // one in so many, where a queue has to fill or a token starts at one node
+		share     = 20 // one in this many, where a queue has to fill or a token starts at one node
 	)
 	cut := requests / share
 	switch {

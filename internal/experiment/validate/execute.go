@@ -153,8 +153,8 @@ func withoutBulk(r *runs.Result) *runs.Result {
 	return &small
 }
 
-// If so many runs as planned leave it open whether a mean is right, or refute it by little, there
-// are more: patience times as many, while all that are added cost no more than so many of the most
+// If as many runs as planned leave it open whether a mean is right, or refute it by little, there
+// are more: patience times as many, while all that are added cost no more than that many of the most
 // expensive runs.
 const (
 	patience = 4

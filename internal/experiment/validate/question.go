@@ -68,7 +68,7 @@ func (q *question) means() int {
 	return len(q.cells) + len(q.others) + q.again
 }
 
-// verdict says what came of the question, with so many means compared for all.
+// verdict says what came of the question, with that many means compared for all.
 func (q *question) verdict(compared int) claims.Verdict {
 	evidence, unfinished := q.compare(q.cells, compared)
 	q.Planned = unfinished

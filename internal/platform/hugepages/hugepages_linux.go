@@ -24,7 +24,7 @@ func Make[T any](length int) []T {
 	return s
 }
 
-// Reserve has what is allocated next lie in huge pages, so many bytes of it. It takes no memory:
+// Reserve puts the next allocations into huge pages, up to that many bytes. It takes no memory:
 // what was never written to is given back, and the place stays with the program.
 func Reserve(bytes int) {
 	if bytes > hugePage {

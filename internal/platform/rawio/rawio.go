@@ -31,7 +31,7 @@ const (
 // Calls is ready for use.
 type Calls struct{ row int }
 
-// Quick reports whether the next call, on so many bytes, is to be made without telling the
+// Quick reports whether the next call, on that many bytes, is to be made without telling the
 // scheduler. A caller that makes the call itself asks before each.
 func (c *Calls) Quick(size int) bool {
 	if !available || c.row == inARow || size > largest {

@@ -35,7 +35,7 @@ type Diagram struct {
 	Points   []Point
 	Notes    []Note
 	Bad      []int // rows to be highlighted: where a property breaks
-	Loop     int   // so many of the last rows repeat for ever; 0: none does
+	Loop     int   // this many of the last rows repeat for ever; 0: none does
 }
 
 type Fate int
@@ -135,7 +135,7 @@ type Painter struct {
 	down   map[dme.NodeID]int // row since which a node is no part of the system
 }
 
-// NewPainter draws so many nodes; with labels, more than shapes say, and stops.
+// NewPainter draws that many nodes; with labels, more than shapes say, and stops.
 func NewPainter(nodes int, labels bool) *Painter {
 	p := &Painter{
 		labels: labels, at: make(map[dme.NodeID]int), flight: make(map[uint64]Message), gone: make(map[uint64]Message),

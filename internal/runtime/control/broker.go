@@ -34,7 +34,7 @@ const startTimeout = 10 * time.Second
 // port that is free.
 const DefaultListen = "127.0.0.1:0"
 
-// StartBroker starts a broker for so many workers, which listens at HOST:PORT. HOST is
+// StartBroker starts a broker for that many workers, which listens at HOST:PORT. HOST is
 // of this host's loopback: nothing encrypts what passes, the run's key included.
 func StartBroker(listen string, workers int) (*nats.Server, error) {
 	address, err := bind(cmp.Or(listen, DefaultListen), false)
@@ -100,7 +100,7 @@ type Standing struct {
 // Bounds of a standing broker.
 const (
 	mostClients    = 8192                 // connections that have shown the token: workers, agents, coordinators
-	clientsShare   = 2                    // of this process's descriptors: one in so many is for them
+	clientsShare   = 2                    // of this process's descriptors: one in this many is for them
 	tlsTimeout     = 2 * time.Second      // for a connection to become encrypted
 	memoryStore    = 256 << 20            // bytes of streams in memory
 	fileStore      = 16 << 30             // bytes of streams in files

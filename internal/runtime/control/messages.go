@@ -78,7 +78,7 @@ type Command struct {
 	Sides   [][]dme.NodeID        `json:"sides,omitempty"` // cut
 	Cut     int                   `json:"cut,omitempty"`   // cut, heal: which
 	Chunk   int                   `json:"chunk,omitempty"` // entries, events: which
-	Limit   int                   `json:"limit,omitempty"` // states: at most so many
+	Limit   int                   `json:"limit,omitempty"` // states: at most this many
 }
 
 // Condition is what a node may be seized for.

@@ -111,7 +111,7 @@ func (c *coordinator) reported(e control.Event) {
 	c.fail(f)
 }
 
-// lapseEvery is how often the coordinator looks whether it was held up.
+// lapseEvery is how often the coordinator checks whether it was held up.
 const lapseEvery = 250 * time.Millisecond
 
 type held struct {

@@ -31,7 +31,7 @@ func (c *coordinator) bound() time.Duration {
 	return phaseBase + time.Duration(len(c.places))*phasePerWorker
 }
 
-// within calls some workers, each with its own command, for so long at most.
+// within calls some workers, each with its own command, for at most the given time.
 func (c *coordinator) within(ctx context.Context, d time.Duration, workers []int, command func(worker int) control.Command) (
 	[]control.Reply, error,
 ) {

@@ -63,7 +63,7 @@ func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	return p, nil
 }
 
-// procs returns the GOMAXPROCS of a worker for which so many are asked. Workers that keep all
+// procs returns the GOMAXPROCS of a worker; 0 asks for none in particular. Workers that keep all
 // processors busy among themselves get one each: more would cost wake-ups between their own threads.
 func (h *Local) procs(asked int) int {
 	if asked == 0 && h.part.Workers >= runtime.GOMAXPROCS(0) {

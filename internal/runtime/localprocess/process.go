@@ -279,7 +279,7 @@ func (p *Process) Resume(due int64) {
 }
 
 // Continue is Begin for a process whose node comes into a run that began at the
-// time start: back after a crash, having made so many requests, or for the first
+// time start: back after a crash, having made that many requests, or for the first
 // time. It goes on where it stopped: what it had asked for is lost with it, and
 // what an open schedule wanted meanwhile is not made up for.
 func (p *Process) Continue(start int64, made int) {

@@ -30,7 +30,7 @@ type Estimate struct {
 	Connections uint64 // between processes, each counted once
 	RequestSet  uint64 // messages that a first request makes: K, without the node itself
 
-	Time time.Duration // of a simulation of so many requests; 0 if their number is not given, or no claim says what an entry takes
+	Time time.Duration // of a simulation of that many requests; 0 if their number is not given, or no claim says what an entry takes
 }
 
 // What things take, measured on Linux with Go 1.26; the messages and entries of a simulation with
@@ -330,6 +330,6 @@ func (e Estimate) CheckProcesses(processors int) error {
 // crowd is how many processes for each processor are worth a word.
 const crowd = 100
 
-// Crowded reports whether so many processes share so many processors that times
-// say more about these than about the algorithm.
+// Crowded reports whether there are so many processes for each processor that times
+// say more about the machine than about the algorithm.
 func (e Estimate) Crowded(processors int) bool { return e.Workers > crowd*processors }

@@ -272,7 +272,7 @@ func (j *Job) checkReaders() error {
 		j.Plan.Readers(), j.Algorithm.Name)
 }
 
-// CannotRun is the error for an algorithm that does not exist for so many nodes,
+// CannotRun is the error for an algorithm that does not exist for that many nodes,
 // needs what the network lacks, or knows nothing of what the run's faults ask of
 // it; everything else that is wrong with a specification is a fault in it.
 type CannotRun struct {

@@ -27,7 +27,7 @@ type Losses struct {
 	carried   bool                  // as the one did that has just arrived
 }
 
-// NewLosses follows so many nodes from before their first step.
+// NewLosses follows that many nodes from before their first step.
 func NewLosses(a *dme.Algorithm, nodes int, s System) *Losses {
 	return &Losses{
 		algorithm: a, system: s, seen: make(map[Loss]struct{}), had: make([]bool, nodes+1), gone: make([]bool, nodes+1),

@@ -24,7 +24,7 @@ const (
 	coldPings  = 4 // not counted: the first ones meet cold caches and sleeping threads
 	edgeSample = 4 // edges that a node offers for pings
 
-	// Once it is known how long answers take, one that takes so many times as long
+	// Once it is known how long answers take, one that takes this many times as long
 	// is not waited for, so that on links that lose the time is not spent on waiting.
 	overdue      = 20
 	leastOverdue = 50 * time.Millisecond

@@ -30,7 +30,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// How often a worker looks whether it was held up; the more of them there are, the
+// How often a worker checks whether it was held up; the more of them there are, the
 // less often, so that all together they take next to nothing.
 const (
 	lapseEvery   = 250 * time.Millisecond

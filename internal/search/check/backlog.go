@@ -8,8 +8,8 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// What a search for a backlog may cost: so many steps until the link holds more, and
-// so many attempts for each message of the limit.
+// What a search for a backlog may cost: this many steps until the link holds more, and
+// this many attempts for each message of the limit.
 const (
 	backlogSteps    = 200
 	backlogAttempts = 20
@@ -38,7 +38,7 @@ func (s *Search) backlog(from, to dme.NodeID, limit int) (most int) {
 	reached := [][]byte{n.Save(nil)}
 	for attempt := 0; attempt < backlogAttempts*limit && most < limit; attempt++ {
 		if err := n.Load(reached[len(reached)-1]); err != nil {
-			panic(err) // never happens: the worker packed this state itself
+			panic(err) // never happens: the network saved this state itself
 		}
 		if fill(n, from, to, rng) {
 			reached = append(reached, n.Save(nil))

@@ -100,7 +100,7 @@ const (
 	stepBytes  = 24
 )
 
-// moves returns the moves that lead to the state that follows on the last one of so many frames.
+// moves returns the moves that lead to the state after the last of that many frames.
 func (g *digger) moves(frames int) []int {
 	all := make([]int, 0, frames)
 	for i := range g.frames[:frames] {

@@ -146,8 +146,8 @@ func (s *Search) compareClocks() error {
 	return nil
 }
 
-// reduced visits so many states at most with a reduction, which the model must have.
-// Others hold so many bytes of memory meanwhile.
+// reduced visits at most that many states with a reduction, which the model must have.
+// Others hold held bytes of memory meanwhile.
 func (s *Search) reduced(ctx context.Context, effort vnet.Effort, states uint64, held int64) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	x.reduction, _ = x.space.NewReduction(effort)
@@ -173,7 +173,7 @@ func (s *Search) WhyNotReduced() string {
 	return why
 }
 
-// unreduced visits so many states at most, without reduction.
+// unreduced visits at most that many states, without reduction.
 func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	x.most = min(states, s.States)
@@ -257,13 +257,13 @@ func newExhaustive(s *Search, workers int) *exhaustive {
 	return x
 }
 
-// statesIn returns how many states of a width fit into so many bytes: 1 to most.
+// statesIn returns how many states of a width fit into that many bytes: 1 to most.
 func statesIn(bytes, width, most int) int { return min(max(1, bytes/(4*width)), most) }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
 func (x *exhaustive) run(ctx context.Context) bool { return x.runTo(ctx, math.MaxUint64) }
 
-// runTo does so until there are so many states; it can be called again then.
+// runTo does so until there are that many states; then it can be called again.
 func (x *exhaustive) runTo(ctx context.Context, states uint64) bool {
 	stop := context.AfterFunc(ctx, func() { x.halt.Store(true) })
 	defer stop()
@@ -388,7 +388,7 @@ func (x *exhaustive) find(f *finding) {
 	x.halt.Store(true)
 }
 
-// hold notes that so many bytes more are held, and ends the search if they are too many.
+// hold adds bytes to what is held, and ends the search if they are too many.
 func (x *exhaustive) hold(bytes int) {
 	if !x.memory.hold(bytes) {
 		x.halt.Store(true)

@@ -54,7 +54,7 @@ type account struct {
 	spent atomic.Bool
 }
 
-// hold notes that so many bytes more are held, or fewer, and reports whether they may be.
+// hold adds bytes to what is held, or takes them off, and reports whether they may be.
 func (a *account) hold(bytes int) bool {
 	if held := a.held.Add(int64(bytes)); bytes <= 0 || a.limit == 0 || held <= int64(a.limit) {
 		return true

@@ -67,7 +67,7 @@ type Options struct {
 	Sites     *Sites        // of random schedules, which then no adversary chooses; nil: all nodes are at one
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, if that is sound
-	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	States    uint64        // an exhaustive search ends after this many; 0: DefaultStates
 	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in this much memory; 0: it keeps states
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
@@ -334,7 +334,7 @@ func (s *Search) plan(seed uint64) (plan, error) {
 	return plan{model: &one}, nil
 }
 
-// vary deals requests to nodes, at most so many in all. Each schedule draws how many
+// vary deals requests to nodes, at most that many in all. Each schedule draws how many
 // nodes ask and how often, as most faults need few of either and are hidden by more,
 // and some need many (Groce, Zhang, Eide, Chen, Regehr, Swarm Testing, ISSTA 2012).
 // The result is by node, from 1.

@@ -33,7 +33,7 @@ type Report struct {
 
 	Reduced  bool      // exhaustive: orders of steps that make no difference were left out or, if ByClass, states that do
 	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
-	JudgedIn uint64    // exhaustive: of so many states invariants were judged, and all else in all; 0: invariants too
+	JudgedIn uint64    // exhaustive: invariants were judged in this many states, and all else in all; 0: invariants too
 	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
 	NeverSent []string // exhaustive: kinds of messages; nothing is known of what comes of them

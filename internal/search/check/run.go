@@ -68,7 +68,7 @@ func (s *Search) random(ctx context.Context, rng *rand.Rand, m *vnet.Model, most
 	return r
 }
 
-// stepsPerLook is how often a schedule looks whether it has been cancelled.
+// stepsPerLook is how often a schedule checks whether it has been cancelled.
 const stepsPerLook = 64
 
 func (r *run) halted(ctx context.Context) bool { return r.Steps%stepsPerLook == 0 && ctx.Err() != nil }

@@ -18,7 +18,7 @@ const (
 	victimsRequests = 2
 )
 
-// tooMany returns how many entries of others a node may see that has asked, on so many nodes, if
+// tooMany returns how many entries of others a node may see that has asked, on that many nodes, if
 // nothing is held back for longer than a number of steps. A request that passes through all nodes,
 // and a grant that comes back through all, are over after 2·N·delay steps; as an entry takes two
 // steps, with the exit, others enter no more than N·delay times meanwhile. Twice as often is

@@ -203,7 +203,7 @@ func (a *agent) prepare() error {
 }
 
 // cores is how many processors processes on this host may use at a time: in a container
-// not all that there are.
+// not all of them.
 func cores() int {
 	n := runtime.NumCPU()
 	if quota, limited := environment.CPUQuota(); limited {

@@ -38,7 +38,7 @@ type Fleet struct {
 	count    atomic.Uint64 // of subjects
 }
 
-// response is an answer, or says that there is none to answer.
+// response is an answer, or says that nobody is there to answer.
 type response struct {
 	answer
 	body     []byte

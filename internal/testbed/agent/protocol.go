@@ -56,7 +56,7 @@ const (
 	askOpen     question[openRequest, string] = "open"     // take part in a run: the lease
 	askGiveUp   question[nothing, nothing]    = "give-up"  // no other run follows that of the lease, which is over
 
-	askRenew question[int, []ending]   = "renew" // I am here, and know of so many ends of processes; which ones have followed?
+	askRenew question[int, []ending]   = "renew" // I am here, and know of this many ends of processes; which ones have followed?
 	askClose question[int, []ending]   = "close" // the same, and the run is over: the end of the lease
 	askRest  question[uint64, nothing] = "rest"  // the next piece of the answer to the request of that number
 

@@ -117,7 +117,7 @@ func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
 	return paths
 }
 
-// reachTCP asks so many questions over one connection, one after the other, until one is
+// reachTCP asks the given number of questions over one connection, one after the other, until one is
 // not answered.
 func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err error) {
 	var trips []time.Duration

@@ -68,7 +68,7 @@ func NewTaker(c *natsgo.Conn, host string) (*Taker, error) {
 	return s, nil
 }
 
-// Employ has so many cores do tasks from now on. What was being done is given back, and its
+// Employ has the given number of cores do tasks from now on. What was being done is given back, and its
 // processes are ended; wait waits for that.
 func (s *Taker) Employ(cores int) (wait func()) {
 	s.mu.Lock()

@@ -89,7 +89,7 @@ func Run(t *testing.T, suites ...Suite) {
 
 // EverySetOfFailedNodes lets any but all nodes of a system be down, as everybody knows, or crash
 // when a live node has asked: it enters if there is a quorum, which the algorithm knows as well,
-// waits if there is none, and enters when all are back. stride leaves out sets: one in so many is
+// waits if there is none, and enters when all are back. stride leaves out sets: one in that many is
 // tried.
 func EverySetOfFailedNodes(
 	t *testing.T, a *dme.Algorithm, nodes, stride int, set map[string]string, quorum func(up func(dme.NodeID) bool) bool,

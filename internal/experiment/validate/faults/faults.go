@@ -23,7 +23,7 @@ type Options struct {
 	Catalog     run.Catalog
 	Algorithms  []*dme.Algorithm
 	Networks    []string // on which runs are made
-	Nodes       int      // of a run; algorithms that do not exist for so many get the next number
+	Nodes       int      // of a run; algorithms that do not exist for that number get the next one
 	Repetitions int      // of each run
 	Seed        uint64   // of the first repetition
 	Schedules   int      // random schedules of a search
