@@ -127,7 +127,7 @@ func TestSeedsDecide(t *testing.T) {
 }
 
 // begin tells what the nodes of a system send when they ask, each as if it were alone.
-func begin(t *testing.T, a *dme.Algorithm, nodes int, seed uint64, set map[string]string) (told string) {
+func begin(t *testing.T, a *dme.Algorithm, nodes int, seed uint64, set map[string]string) (seen string) {
 	t.Helper()
 	sys, err := a.New(nodes, seed, set)
 	if err != nil {
@@ -137,10 +137,10 @@ func begin(t *testing.T, a *dme.Algorithm, nodes int, seed uint64, set map[strin
 		var out dme.Outbox
 		sys.Node(id).Request(&out)
 		for _, e := range out.Effects() {
-			told += fmt.Sprint(id, " ", e.Kind, " ", e.To, " ", e.Msg.Kind, " ", e.Msg.Clock, "\n")
+			seen += fmt.Sprint(id, " ", e.Kind, " ", e.To, " ", e.Msg.Kind, " ", e.Msg.Clock, "\n")
 		}
 	}
-	return told
+	return seen
 }
 
 // numbered are algorithms whose requests carry numbers that are no clocks: those of each
@@ -307,9 +307,9 @@ func TestWaits(t *testing.T) {
 	for _, a := range algorithms.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			told, chains := 0, 0
+			seen, chains := 0, 0
 			everywhere(t, a, func(n *vnet.Network) error {
-				told++
+				seen++
 				for id := range n.IDs() {
 					if err := wellFormed(n, id); err != nil {
 						return err
@@ -329,7 +329,7 @@ func TestWaits(t *testing.T) {
 				}
 				return nil
 			})
-			if told == 0 {
+			if seen == 0 {
 				t.Fatal("it does not tell what it waits for")
 			}
 			if chains == 0 && !a.AsPublished {
@@ -403,7 +403,7 @@ func holder(n *vnet.Network) dme.NodeID {
 // Where a system says who all depend on, that node exists and has the token, if
 // there is one.
 func TestRoots(t *testing.T) {
-	told := 0
+	seen := 0
 	for _, a := range algorithms.All() {
 		opt, err := a.Resolve(nil)
 		if err != nil {
@@ -417,7 +417,7 @@ func TestRoots(t *testing.T) {
 		if root == dme.None {
 			continue
 		}
-		told++
+		seen++
 		if root < 1 || root > 7 {
 			t.Errorf("%s: root %d", a.Name, root)
 		}
@@ -425,7 +425,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%s: the root is node %d, and the token is at node %d", a.Name, root, holder(n))
 		}
 	}
-	if told < 4 {
-		t.Errorf("only %d algorithms tell their roots", told)
+	if seen < 4 {
+		t.Errorf("only %d algorithms tell their roots", seen)
 	}
 }

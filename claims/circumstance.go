@@ -178,7 +178,7 @@ func Read(q claim.Quantity, r *runs.Result) (x Reading, ok bool) {
 		}
 		return even(float64(r.Messages.ByKind[q.Kind]) / float64(per))
 	}
-	if figure, told := r.Figures[q.ID]; told {
+	if figure, ok := r.Figures[q.ID]; ok {
 		return even(figure)
 	}
 	m, ok := runs.LookupMetric(metrics[q])

@@ -50,9 +50,9 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 	var t, cs, timed float64 // sums of T and E, over the runs that have both
 	var longest float64      // single synchronization delay, in T
 	for _, r := range c.Results {
-		x, told := Read(k.Quantity, r)
+		x, known := Read(k.Quantity, r)
 		mean, measured := Mean(k.Quantity, r)
-		if !told || !measured {
+		if !known || !measured {
 			continue
 		}
 		s.means = append(s.means, mean)
@@ -134,9 +134,9 @@ func (s *sample) point(kind claim.Kind, predicted float64) Point {
 	if e.known {
 		p.Lo, p.Hi = stats.Known(e.mean-e.half), stats.Known(e.mean+e.half)
 	}
-	agrees, told := kind.Agrees(predicted, s.least, s.most)
+	agrees, known := kind.Agrees(predicted, s.least, s.most)
 	switch {
-	case !told || s.timed && kind == claim.Exact:
+	case !known || s.timed && kind == claim.Exact:
 		p.Off = math.Abs(e.mean-predicted) / scaleOf(predicted)
 		p.compareMean(&e, s.toleranceOf(&e))
 	case s.timed:

@@ -138,8 +138,8 @@ func steadyMean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 // not made, or cannot be decided so.
 func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
 	predicted, made := c.Prediction(s)
-	mean, least, most, told := determine(c, s)
-	if !made || !told {
+	mean, least, most, known := determine(c, s)
+	if !made || !known {
 		return e, false
 	}
 	e.Point = Point{

@@ -216,7 +216,7 @@ func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all 
 		most = 1
 	}
 	like := at[len(at)-1].cells[ln.label].First.Result.Spec
-	for _, k := range c.theory.speakingOf(q, like) {
+	for _, k := range c.theory.predicting(q, like) {
 		if len(all) == most || k.KnownFalse != "" && len(all) > 0 {
 			break // the table has it
 		}

@@ -270,7 +270,7 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 		if q.theory == (claim.Quantity{}) || metric < 0 {
 			continue
 		}
-		for _, k := range p.theory.speakingOf(q.theory, c.First.Result.Spec) {
+		for _, k := range p.theory.predicting(q.theory, c.First.Result.Spec) {
 			x, ok := p.theory.predictCell(k, c)
 			if !ok {
 				continue

@@ -53,8 +53,8 @@ func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
 	return t.prepare(s).circumstance.About(q, t.in.Claims(s.Algorithm))
 }
 
-// speakingOf returns those that give a number.
-func (t *theory) speakingOf(q claim.Quantity, s runs.Spec) claim.List {
+// predicting returns those that give a number.
+func (t *theory) predicting(q claim.Quantity, s runs.Spec) claim.List {
 	return slices.DeleteFunc(t.about(q, s), func(c claim.Claim) bool { return c.Kind == claim.Asymptotic })
 }
 

@@ -41,7 +41,7 @@ func TestClaimsAboutEqualDelaysAreNotDrawnOverOthers(t *testing.T) {
 	}})
 	for delay, want := range map[string]int{"": 1, "constant": 1, "uniform": 0, "exponential": 0, "pareto:1.5": 0} {
 		spec := runs.Spec{Transport: "sim", Workload: "serial", Set: map[string]string{"delay": delay}}
-		if got := theory.speakingOf(claim.ResponseTime, spec); len(got) != want {
+		if got := theory.predicting(claim.ResponseTime, spec); len(got) != want {
 			t.Errorf("delay=%s: %d claims, want %d", delay, len(got), want)
 		}
 	}

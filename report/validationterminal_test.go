@@ -110,11 +110,11 @@ func TestTolerancesAndBoundsAreTold(t *testing.T) {
 	if err := report.ValidationLines(&lines, d); err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]string{"the terminal": brief, "the terminal, verbose": verbose, "lines": lines.String()}
+	texts := map[string]string{"the terminal": brief, "the terminal, verbose": verbose, "lines": lines.String()}
 	for _, f := range files {
-		told[f.Name] = string(f.Data)
+		texts[f.Name] = string(f.Data)
 	}
-	for where, text := range told {
+	for where, text := range texts {
 		if !strings.Contains(text, reason) || !strings.Contains(text, "20%") && !strings.Contains(text, "0.2") {
 			t.Errorf("%s: the tolerance is not named", where)
 		}
@@ -129,7 +129,7 @@ func TestTolerancesAndBoundsAreTold(t *testing.T) {
 		"validate.csv":  {",0.125,,,search", "0.2," + reason + ",runs"},
 	} {
 		for _, part := range want {
-			if !strings.Contains(told[where], part) {
+			if !strings.Contains(texts[where], part) {
 				t.Errorf("%s does not say %q", where, part)
 			}
 		}

@@ -41,8 +41,8 @@ func (p *paper) status() (page.Level, []string) {
 	case doubt != "" || undecided != "" || !equal:
 		level = page.Look
 	}
-	told := slices.DeleteFunc([]string{line, doubt, exact, undecided}, func(text string) bool { return text == "" })
-	return level, told
+	lines := slices.DeleteFunc([]string{line, doubt, exact, undecided}, func(text string) bool { return text == "" })
+	return level, lines
 }
 
 // badRuns are the runs whose numbers are not used, and why.

@@ -20,8 +20,8 @@ import (
 // units, but not the digits of a name such as p99.
 var changing = platform.Pattern(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
 
-// told is a warning with the runs that gave it.
-type told struct {
+// warning is a warning with the runs that gave it.
+type warning struct {
 	text, label string // the label, or the host
 	cell        int    // its place on the page, −1 if it concerns none
 	runs, cells int
@@ -30,9 +30,9 @@ type told struct {
 // addWarnings groups what runs, statistics and files warned about, the most frequent
 // first, and says so at the cells that it concerns.
 func (p *paper) addWarnings() {
-	var all []told
+	var all []warning
 	for _, w := range p.warnings {
-		all = append(all, told{text: w, cell: -1})
+		all = append(all, warning{text: w, cell: -1})
 	}
 	all = append(all, p.hostWarnings()...)
 	for _, r := range p.runs {
@@ -41,16 +41,16 @@ func (p *paper) addWarnings() {
 			cell = -1
 		}
 		for _, w := range r.Result.Warnings {
-			all = append(all, told{text: w, label: r.Label, cell: cell, runs: 1})
+			all = append(all, warning{text: w, label: r.Label, cell: cell, runs: 1})
 		}
 	}
 	for i, cell := range p.cells {
 		for _, w := range cell.warnings() {
-			all = append(all, told{text: w, label: cell.Label, cell: i, cells: 1})
+			all = append(all, warning{text: w, label: cell.Label, cell: i, cells: 1})
 		}
 	}
-	groups := cells.Grouped(all, func(t told) string { return changing().ReplaceAllString(t.text, "…") })
-	slices.SortStableFunc(groups, func(a, b []told) int { return len(b) - len(a) })
+	groups := cells.Grouped(all, func(t warning) string { return changing().ReplaceAllString(t.text, "…") })
+	slices.SortStableFunc(groups, func(a, b []warning) int { return len(b) - len(a) })
 	for i, group := range groups {
 		w := p.summarize(group)
 		for _, t := range group {
@@ -66,7 +66,7 @@ func (p *paper) addWarnings() {
 
 // ranges writes what warnings of one kind say, with the least and the greatest of numbers
 // that differ: "101 to 340 µs late".
-func ranges(group []told) string {
+func ranges(group []warning) string {
 	at := -1
 	return changing().ReplaceAllStringFunc(group[0].text, func(string) string {
 		at++
@@ -104,7 +104,7 @@ func sizeOf(text string) float64 {
 }
 
 // summarize makes one warning of those of one kind.
-func (c *collection) summarize(group []told) page.Warning {
+func (c *collection) summarize(group []warning) page.Warning {
 	w := page.Warning{Text: ranges(group)}
 	runs, cells := 0, 0
 	var labels []string
@@ -157,9 +157,9 @@ const (
 )
 
 // hostWarnings says of each set of hosts what limits the figures of its runs.
-func (c *collection) hostWarnings() (all []told) {
+func (c *collection) hostWarnings() (all []warning) {
 	warn := func(of, format string, args ...any) {
-		all = append(all, told{text: fmt.Sprintf(format, args...), label: of, cell: -1})
+		all = append(all, warning{text: fmt.Sprintf(format, args...), label: of, cell: -1})
 	}
 	for _, s := range c.hostSets {
 		for _, d := range s.differences() {

@@ -406,8 +406,8 @@ func (f *followed) turn(id dme.NodeID, to colour) {
 
 func (f *followed) wants(value float64, ok bool) {
 	f.t.Helper()
-	if got, told := f.meter.Value(); told != ok || ok && math.Abs(got-value) > 1e-12 {
-		f.t.Errorf("%v %v, want %v %v", got, told, value, ok)
+	if got, known := f.meter.Value(); known != ok || ok && math.Abs(got-value) > 1e-12 {
+		f.t.Errorf("%v %v, want %v %v", got, known, value, ok)
 	}
 }
 

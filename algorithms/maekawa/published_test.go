@@ -108,14 +108,14 @@ func TestPassedRequest(t *testing.T) {
 		for _, r := range []dme.Stamp{{Clock: 3, Node: 1}, {Clock: 2, Node: 2}, {Clock: 1, Node: 3}} {
 			n.Receive(r.Node, dme.Message{Kind: request, Clock: r.Clock}, &out)
 		}
-		told := ""
+		sent := ""
 		for _, e := range out.Effects() {
 			if e.To == 2 {
-				told += x.a.KindName(e.Msg.Kind)
+				sent += x.a.KindName(e.Msg.Kind)
 			}
 		}
-		if told != x.want {
-			t.Errorf("%s: node 2 is told %q, want %q", x.a.Name, told, x.want)
+		if sent != x.want {
+			t.Errorf("%s: node 2 is told %q, want %q", x.a.Name, sent, x.want)
 		}
 	}
 }

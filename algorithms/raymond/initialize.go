@@ -93,14 +93,14 @@ var InitializeMessages = claim.Quantity{ID: "initialize-messages", Name: "INITIA
 // initClaim is about the beginning by messages.
 func initClaim() claim.Claim {
 	return InitializeMessages.Is("N−1: one over each edge of the tree", claim.Static, "textbook, section 9.12.6").
-		Where(toldByMessages).MeasuredBy(initializeMessages)
+		Where(initializedByMessages).MeasuredBy(initializeMessages)
 }
 
-// toldByMessages reports whether nodes learn HOLDER by INITIALIZE messages.
-func toldByMessages(s dme.Setting) bool {
+// initializedByMessages reports whether nodes learn HOLDER by INITIALIZE messages.
+func initializedByMessages(s dme.Setting) bool {
 	switch sys := s.System.(type) {
 	case *system:
-		return sys.told
+		return sys.byMessages
 	case robustSystem:
 		return true
 	}
@@ -138,7 +138,7 @@ func (n *node) knowsHolder() bool { return n.holder != dme.None }
 func withoutInitialize(claims claim.List) claim.List {
 	for i, c := range claims {
 		if c.Quantity == claim.MessagesPerCS {
-			claims[i] = c.Where(func(s dme.Setting) bool { return !toldByMessages(s) })
+			claims[i] = c.Where(func(s dme.Setting) bool { return !initializedByMessages(s) })
 		}
 	}
 	return claims

@@ -31,7 +31,7 @@ func robustInvariants() []dme.Invariant {
 	}
 	one := all[0].Holds
 	all[0].Holds = func(v dme.GlobalView) error {
-		if !settled(v) {
+		if !complete(v) {
 			return nil
 		}
 		return one(v)
@@ -43,8 +43,8 @@ func robustInvariants() []dme.Invariant {
 	return all
 }
 
-// settled reports whether all nodes are up and know HOLDER.
-func settled(v dme.GlobalView) bool {
+// complete reports whether all nodes are up and know HOLDER.
+func complete(v dme.GlobalView) bool {
 	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
 		n := dme.NodeOf[*robust](v, id)
 		if n == nil || n.holder == dme.None || n.recovering {

@@ -73,7 +73,7 @@ func Algorithm() *dme.Algorithm {
 			if err != nil {
 				return nil, err
 			}
-			s.told = c.Options.Get(optInit) == "messages"
+			s.byMessages = c.Options.Get(optInit) == "messages"
 			return s, nil
 		},
 	}
@@ -87,8 +87,8 @@ type holder interface {
 }
 
 type system struct {
-	tree *spanning.Tree
-	told bool // INITIALIZE messages set HOLDER
+	tree       *spanning.Tree
+	byMessages bool // INITIALIZE messages set HOLDER
 }
 
 func prepare(c dme.Config) (*system, error) {
@@ -100,7 +100,7 @@ func prepare(c dme.Config) (*system, error) {
 }
 
 func (s *system) Node(id dme.NodeID) dme.Node {
-	if s.told {
+	if s.byMessages {
 		return newInitialized(id, s.tree)
 	}
 	n := &node{self: id, tree: s.tree, holder: s.tree.Parent(id)}

@@ -138,7 +138,7 @@ func TestAlgorithm(t *testing.T) {
 	crashing := func(tree string) suite.Search {
 		return suite.Search{Options: check.Options{Nodes: 3, Requests: 3, Faults: crashes, Set: map[string]string{spanning.OptTree: tree}}}
 	}
-	uninitialized := func() *conformance.Net { return told(t, 7, "binary") }
+	uninitialized := func() *conformance.Net { return byMessages(t, 7, "binary") }
 	initialized := func() *conformance.Net {
 		net := uninitialized()
 		net.Settle()
@@ -289,7 +289,7 @@ func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 func made(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
 
-func told(t *testing.T, nodes int, tree string) *conformance.Net {
+func byMessages(t *testing.T, nodes int, tree string) *conformance.Net {
 	t.Helper()
 	return conformance.Make(t, Algorithm(), nodes, map[string]string{spanning.OptTree: tree, optInit: "messages"})
 }
@@ -302,7 +302,7 @@ func holderOf(net *conformance.Net, id dme.NodeID) dme.NodeID {
 func TestInitialize(t *testing.T) {
 	for _, tree := range shapes {
 		for _, nodes := range []int{1, 2, 3, 7, 20} {
-			net := told(t, nodes, tree)
+			net := byMessages(t, nodes, tree)
 			net.Settle()
 			if got := net.SentOf(kindInitialize); got != uint64(nodes-1) || net.Sent() != got || net.Refused() != 0 {
 				t.Errorf("%s of %d: %d INITIALIZE of %d messages, %d refused", tree, nodes, got, net.Sent(), net.Refused())
@@ -335,12 +335,12 @@ func TestInitializeClaims(t *testing.T) {
 			if c.Quantity != InitializeMessages {
 				continue
 			}
-			got, told := c.Measure(setting)
+			got, measured := c.Measure(setting)
 			if c.Set[optInit] != "messages" && init != "" {
 				t.Errorf("%s: the claim is made under %v", a.Name, c.Set)
 			}
-			if ok != (init != "computed") || told != ok || told && (value != float64(nodes-1) || got != value) {
-				t.Errorf("%s, init=%s, %d nodes: claimed %v, %v, measured %v, %v", a.Name, init, nodes, value, ok, got, told)
+			if ok != (init != "computed") || measured != ok || measured && (value != float64(nodes-1) || got != value) {
+				t.Errorf("%s, init=%s, %d nodes: claimed %v, %v, measured %v, %v", a.Name, init, nodes, value, ok, got, measured)
 			}
 		}
 		return claims

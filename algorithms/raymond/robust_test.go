@@ -17,14 +17,14 @@ import (
 
 // privileges counts the nodes that have the privilege, and those on the way, and
 // reports whether all nodes are up and know their HOLDER.
-func privileges(n *vnet.Network) (count int, settled bool) {
-	settled = true
+func privileges(n *vnet.Network) (count int, initialized bool) {
+	initialized = true
 	for id := range n.IDs() {
 		if n.Algorithm.HasToken(n.Node(id)) {
 			count++
 		}
 		if n.Node(id).(*robust).holder == dme.None {
-			settled = false // this is so of a node that is down, too
+			initialized = false // this is so of a node that is down, too
 		}
 	}
 	for _, f := range n.InFlight() {
@@ -32,13 +32,13 @@ func privileges(n *vnet.Network) (count int, settled bool) {
 			count++
 		}
 	}
-	return count, settled
+	return count, initialized
 }
 
 // onePrivilege says what is wrong with the number of privileges: there is never a
 // second one, and none only while a node still has to find out where it is.
 func onePrivilege(n *vnet.Network) error {
-	if count, settled := privileges(n); count > 1 || settled && count != 1 {
+	if count, initialized := privileges(n); count > 1 || initialized && count != 1 {
 		return fmt.Errorf("%d privileges", count)
 	}
 	return nil
@@ -137,9 +137,9 @@ func TestRecoveryAtRandom(t *testing.T) {
 // time. The text is read with favour: REQUEST_Q has no duplicates.
 type literal struct {
 	*robust
-	ends delay
-	told []dme.NodeID // HOLDER of each neighbour, by ADVISE
-	mine []uint64     // by position: 1 where the node stands in its REQUEST_Q
+	ends    delay
+	holders []dme.NodeID // HOLDER of each neighbour, by ADVISE
+	mine    []uint64     // by position: 1 where the node stands in its REQUEST_Q
 }
 
 // delay says when the phase ends: when all neighbours have answered, or when the
@@ -160,7 +160,7 @@ type literalSystem struct {
 
 func (s literalSystem) Node(id dme.NodeID) dme.Node {
 	n := s.robustSystem.Node(id).(*robust)
-	return &literal{robust: n, ends: s.ends, told: make([]dme.NodeID, len(n.near)), mine: make([]uint64, len(n.near))}
+	return &literal{robust: n, ends: s.ends, holders: make([]dme.NodeID, len(n.near)), mine: make([]uint64, len(n.near))}
 }
 
 func literally(ends delay) *dme.Algorithm {
@@ -214,7 +214,7 @@ func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		n.holder = n.self
 	case m.Kind == kindAdvise:
 		n.awaited.Remove(i)
-		n.told[i] = m.Node
+		n.holders[i] = m.Node
 		if m.Node == n.self && m.Flags&flagAsked != 0 && !n.requestQ.Has(from) {
 			n.requestQ.Push(from)
 		}
@@ -230,7 +230,7 @@ func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 func (n *literal) endOfPhase(out *dme.Outbox) {
 	n.recovering = false
 	n.holder, n.asked = n.self, false
-	for i, holder := range n.told {
+	for i, holder := range n.holders {
 		if holder != n.self && holder != dme.None {
 			n.holder, n.asked = n.near[i], n.mine[i] == 1
 		}
@@ -249,7 +249,7 @@ func (n *literal) Request(out *dme.Outbox) {
 
 func (n *literal) State(v *dme.Visitor) {
 	n.robust.State(v)
-	v.Nodes("TOLD", &n.told)
+	v.Nodes("TOLD", &n.holders)
 	v.Uints("MINE", &n.mine)
 }
 

@@ -58,8 +58,8 @@ func (m *moments) hear(id, from dme.NodeID, kind dme.Kind, about dme.NodeID) {
 
 func (m *moments) wants(value float64, ok bool) {
 	m.t.Helper()
-	if got, told := m.meter.Value(); told != ok || ok && got != value {
-		m.t.Errorf("%v %v, want %v %v", got, told, value, ok)
+	if got, known := m.meter.Value(); known != ok || ok && got != value {
+		m.t.Errorf("%v %v, want %v %v", got, known, value, ok)
 	}
 }
 
@@ -215,8 +215,8 @@ func TestLatecomers(t *testing.T) {
 			m.note(dme.Restart, 2)
 		}
 		x.then(m)
-		if got, told := m.meter.Value(); told != x.asked || got != x.count {
-			t.Errorf("%s: %v %v, want %v %v", x.name, got, told, x.count, x.asked)
+		if got, known := m.meter.Value(); known != x.asked || got != x.count {
+			t.Errorf("%s: %v %v, want %v %v", x.name, got, known, x.count, x.asked)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func (n *implicitNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 
 // enterIfPermitted is step 5, of a request that waits.
 func (n *implicitNode) enterIfPermitted(out *dme.Outbox) {
-	if n.legsToWait > 0 || !n.owed.settled() {
+	if n.legsToWait > 0 || !n.owed.allReplied() {
 		return
 	}
 	n.inside = true
@@ -273,8 +273,8 @@ func (b *balance) replied(j dme.NodeID) bool {
 	return true
 }
 
-// settled reports whether all deferrals that we know of are over.
-func (b *balance) settled() bool { return b.deferredBy.Empty() }
+// allReplied reports whether all deferrals that we know of are over.
+func (b *balance) allReplied() bool { return b.deferredBy.Empty() }
 
 // clear forgets replies to deferrals that were never announced: there are none if links keep their
 // promises.

@@ -245,7 +245,7 @@ func (n *notesNode) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox
 }
 
 func (n *notesNode) enterIfAllReplied(out *dme.Outbox) {
-	if n.home && n.owed.settled() {
+	if n.home && n.owed.allReplied() {
 		n.owed.clear()
 		n.enter(out)
 	}

@@ -176,7 +176,7 @@ func TestLostRequestIsFoundByProbe(t *testing.T) {
 // Where messages keep no bound, a node that is alive may be removed: it is told so
 // when it asks, and returns as a newcomer.
 func TestRemovedNodeReturns(t *testing.T) {
-	for _, told := range []dme.Kind{kindFailed, kindRestart} {
+	for _, kind := range []dme.Kind{kindFailed, kindRestart} {
 		d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Lose: 1, Unordered: true})
 		late := held{kindReply, 3, 1}
 		d.ask(1)
@@ -187,21 +187,21 @@ func TestRemovedNodeReturns(t *testing.T) {
 			d.fire(1)
 		}
 		d.wantInside(1)
-		if told == kindRestart {
+		if kind == kindRestart {
 			d.Do(vnet.Step{Kind: dme.Lose, From: 1, Node: 3, Index: d.find(1, 3, kindFailed)})
 		}
 		d.run(nil, late, held{kindAreYouThere, 1, 3})
-		if n := d.Node(3).(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
+		if n := d.Node(3).(*robustNode); n.admitted != (kind == kindRestart) && n.group.Len() != 2 {
 			t.Errorf("node 3: %v", dme.DescribeState(n))
 		}
 		d.ask(3)
 		d.run(nil)
 		if w := d.Waiting(); len(w) > 0 {
-			t.Errorf("told by %s: %v wait", Robust().KindName(told), w)
+			t.Errorf("told by %s: %v wait", Robust().KindName(kind), w)
 		}
 		for id := range d.IDs() {
 			if n := d.Node(id).(*robustNode); n.group.Len() != 2 || !n.admitted || !n.synchronized {
-				t.Errorf("told by %s, node %d: %v", Robust().KindName(told), id, dme.DescribeState(n))
+				t.Errorf("told by %s, node %d: %v", Robust().KindName(kind), id, dme.DescribeState(n))
 			}
 		}
 		if got := d.Counts(3).Entries; got != 1 {

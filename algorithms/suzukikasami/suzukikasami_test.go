@@ -100,8 +100,8 @@ func TestAheadInQueue(t *testing.T) {
 	m := newAhead(dme.Setting{Nodes: n})
 	wants := func(value float64, ok bool) {
 		t.Helper()
-		if got, told := m.Value(); told != ok || ok && got != value {
-			t.Errorf("%v, %v; want %v, %v", got, told, value, ok)
+		if got, known := m.Value(); known != ok || ok && got != value {
+			t.Errorf("%v, %v; want %v, %v", got, known, value, ok)
 		}
 	}
 	enter := func(id dme.NodeID) { m.Note(&dme.Event{Kind: dme.Enter, ID: id}) }

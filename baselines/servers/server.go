@@ -41,7 +41,7 @@ func process(systems []*System, stdin io.Reader, stdout, stderr io.Writer) int {
 		return launch.Misused
 	}
 	var answer sync.Once
-	tell := func(why string) { answer.Do(func() { _ = parent.Send(ready{why}) }) }
+	reply := func(why string) { answer.Do(func() { _ = parent.Send(ready{why}) }) }
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	at := newGate(os.Getpid())
@@ -55,7 +55,7 @@ func process(systems []*System, stdin io.Reader, stdout, stderr io.Writer) int {
 			at.set(c)
 		}
 	}()
-	err := serve(ctx, systems, b, at, func() { tell("") })
+	err := serve(ctx, systems, b, at, func() { reply("") })
 	if ctx.Err() != nil {
 		b.clean()
 		return 0
@@ -63,7 +63,7 @@ func process(systems []*System, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = fmt.Errorf("the server has ended")
 	}
-	tell(err.Error())
+	reply(err.Error())
 	fmt.Fprintln(stderr, err)
 	return 1
 }

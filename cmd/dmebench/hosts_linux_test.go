@@ -276,17 +276,17 @@ func TestClocksThatAreOff(t *testing.T) {
 	if s := r.Safety.Resource; s == nil || s.Updates != 80 || s.LostUpdates != 0 {
 		t.Errorf("resource %+v", s)
 	}
-	switch told := r.SyncDelay; {
+	switch sd := r.SyncDelay; {
 	case r.SyncDelayBound == nil || r.SyncDelayLoad == nil:
 		t.Errorf("bound %v, by throughput %v", r.SyncDelayBound, r.SyncDelayLoad)
-	case told == nil:
+	case sd == nil:
 		// Nothing is told where the machine was so busy that the clocks are not known
 		// well enough; the least delay is that of a message.
 		if *r.SyncDelayBound < int64(delay) || r.SyncDelayOverT != nil || r.Histograms.SyncDelay != "" {
 			t.Errorf("the delays of ±%d ns are not told; over T %v, histogram %q", *r.SyncDelayBound, r.SyncDelayOverT, r.Histograms.SyncDelay)
 		}
-	case told.P50 < int64(delay)-*r.SyncDelayBound || *r.SyncDelayBound > told.P50:
-		t.Errorf("synchronization delay %+v ± %d ns, and a message takes %v at least", told, *r.SyncDelayBound, delay)
+	case sd.P50 < int64(delay)-*r.SyncDelayBound || *r.SyncDelayBound > sd.P50:
+		t.Errorf("synchronization delay %+v ± %d ns, and a message takes %v at least", sd, *r.SyncDelayBound, delay)
 	}
 	for _, w := range r.Warnings {
 		if strings.Contains(w, "negative") {

@@ -155,13 +155,13 @@ func (s *soak) run(t *testing.T) {
 	s.overlaps = overlaps(s.intervals())
 	x := s.judge(code)
 	if len(s.wrong)+len(s.left) > 0 {
-		told := ""
+		detail := ""
 		if x != nil {
-			told = fmt.Sprintf("%s; %d entries of %d requests, safety %+v, failed nodes %v\n  warnings %q",
+			detail = fmt.Sprintf("%s; %d entries of %d requests, safety %+v, failed nodes %v\n  warnings %q",
 				x.Error, x.Entries, x.Requests, x.Safety, x.FailedNodes, x.Warnings)
 		}
 		t.Errorf("%s: %s: exit code %d after %v: %s %s\n  wrong %q\n  left %q\n  overlaps %q\n  inside %v\n  %s",
-			s.load.args, strings.Join(s.did, ", "), code, took, s.status, told, s.wrong, s.left, s.overlaps, s.intervals(),
+			s.load.args, strings.Join(s.did, ", "), code, took, s.status, detail, s.wrong, s.left, s.overlaps, s.intervals(),
 			s.lead.stderr.Bytes())
 	}
 }

@@ -46,15 +46,15 @@ func (m Member) May(do dme.EventKind) bool {
 // News tells the nodes that are there that a node has come, or gone. A node that has come hears
 // which are down, and which are up of those that were absent at the start.
 func News(
-	nodes int, node dme.NodeID, comes bool, absent []dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool),
+	nodes int, node dme.NodeID, comes bool, absent []dme.NodeID, down func(dme.NodeID) bool, announce func(about, to dme.NodeID, up bool),
 ) {
 	for other := range dme.Others(nodes, node) {
 		there := !down(other)
 		if there {
-			tell(node, other, comes)
+			announce(node, other, comes)
 		}
 		if comes && (!there || slices.Contains(absent, other)) {
-			tell(other, node, there)
+			announce(other, node, there)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (m *Model) news(s state, node dme.NodeID, comes bool) {
 		if up {
 			what = dme.PeerUp
 		}
-		s.tell(about, to, what)
+		s.announce(about, to, what)
 	})
 }
 

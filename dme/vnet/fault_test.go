@@ -285,10 +285,10 @@ func TestFaultsInBothForms(t *testing.T) {
 
 func byText(x, y Step) int { return strings.Compare(x.String(), y.String()) }
 
-// told is a node that wants to be told when no more requests will come.
-type told struct{ diary }
+// stoppable is a node that wants to be told when no more requests will come.
+type stoppable struct{ diary }
 
-func (d *told) Stop(*dme.Outbox) { d.note("stop") }
+func (d *stoppable) Stop(*dme.Outbox) { d.note("stop") }
 
 // A node that is down keeps the others from being told to stop as long as it may come
 // back and ask, and is told nothing itself.
@@ -299,7 +299,7 @@ func TestStopsWhileANodeIsDown(t *testing.T) {
 		want     bool
 	}{{false, 1, true}, {true, 1, false}, {false, 0, true}, {true, 0, true}} {
 		a := diaries()
-		a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &told{diary{id: int(id), n: n}} })
+		a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &stoppable{diary{id: int(id), n: n}} })
 		m, err := NewModel(Config{
 			Algorithm: a, Nodes: 3, Crashes: 1, Restarts: x.restarts, Requests: func(id dme.NodeID) int { return x.requests * (int(id) % 2) },
 		})

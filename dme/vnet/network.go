@@ -331,7 +331,7 @@ func (n *Network) vacate(link int) {
 	n.occupied = n.occupied[:len(n.occupied)-1]
 }
 
-func (n *Network) tell(from, to dme.NodeID, what dme.EventKind) {
+func (n *Network) announce(from, to dme.NodeID, what dme.EventKind) {
 	n.sent++
 	n.put(&transit{number: n.sent, passage: passage{From: from, To: to, news: what}})
 }

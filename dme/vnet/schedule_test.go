@@ -9,27 +9,27 @@ import (
 	"dmebench/dme"
 )
 
-// speaker broadcasts a vector at its start, and spoils what it receives.
-type speaker struct{ id int }
+// greeter broadcasts a vector at its start, and spoils what it receives.
+type greeter struct{ id int }
 
-func (s *speaker) Start(out *dme.Outbox) {
+func (s *greeter) Start(out *dme.Outbox) {
 	out.Broadcast(dme.Message{Kind: 1, Vec: []uint64{uint64(s.id)}})
 }
 
-func (s *speaker) Request(*dme.Outbox) {}
-func (s *speaker) Release(*dme.Outbox) {}
-func (s *speaker) Receive(_ dme.NodeID, m dme.Message, _ *dme.Outbox) {
+func (s *greeter) Request(*dme.Outbox) {}
+func (s *greeter) Release(*dme.Outbox) {}
+func (s *greeter) Receive(_ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 	m.Vec[0] = 99
 }
 
-func (s *speaker) Join(*dme.Outbox)       {}
-func (s *speaker) Depart(out *dme.Outbox) { out.Left() }
-func (s *speaker) State(v *dme.Visitor)   {}
+func (s *greeter) Join(*dme.Outbox)       {}
+func (s *greeter) Depart(out *dme.Outbox) { out.Left() }
+func (s *greeter) State(v *dme.Visitor)   {}
 func speakers(n Config) (*Network, error) {
 	n.Algorithm = &dme.Algorithm{
 		Name: "speaker", Title: "speaker", Citation: "none", Class: dme.Permission, Kinds: []string{"WORD"},
 		Needs:   dme.Always(dme.Needs{}),
-		Prepare: dme.Unshared(func(_ int, id dme.NodeID) dme.Node { return &speaker{int(id)} }),
+		Prepare: dme.Unshared(func(_ int, id dme.NodeID) dme.Node { return &greeter{int(id)} }),
 	}
 	m, err := NewModel(n)
 	if err != nil {
@@ -68,24 +68,24 @@ func TestWhoIsAbsentDoesNotStart(t *testing.T) {
 // An algorithm that asks for a bound is told the one by which its timers are
 // judged.
 func TestBound(t *testing.T) {
-	model := func(opt dme.Options, bounded bool) (m *Model, told time.Duration) {
+	model := func(opt dme.Options, bounded bool) (m *Model, bound time.Duration) {
 		a := &dme.Algorithm{Kinds: []string{"A"}, Prepare: func(c dme.Config) (dme.System, error) {
-			told = c.Bound
+			bound = c.Bound
 			return noSystem{}, nil
 		}}
 		m, err := NewModel(Config{Algorithm: a, Nodes: 2, Options: opt, Bounded: bounded})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m, told
+		return m, bound
 	}
 	for value, want := range map[string]time.Duration{"": unknownBound, "30ms": 30 * time.Millisecond} {
-		if m, told := model(dme.Options{"bound": value}, true); told != want || m.reach(5*want/2) != 2 {
-			t.Errorf("bound=%q: told %v, want %v", value, told, want)
+		if m, bound := model(dme.Options{"bound": value}, true); bound != want || m.reach(5*want/2) != 2 {
+			t.Errorf("bound=%q: told %v, want %v", value, bound, want)
 		}
 	}
-	if m, told := model(nil, true); told != 0 || m.reach(time.Hour) != 1 {
-		t.Errorf("without the option: told %v", told)
+	if m, bound := model(nil, true); bound != 0 || m.reach(time.Hour) != 1 {
+		t.Errorf("without the option: told %v", bound)
 	}
 	if m, _ := model(nil, false); m.reach(time.Hour) != 0 {
 		t.Error("a timer waits for messages though no bound is relied on")

@@ -30,8 +30,8 @@ type state interface {
 	rewrite(from, to dme.NodeID, change func(*passage) bool)
 	// empty loses everything that a link holds.
 	empty(link int)
-	// tell puts news about a node on its way to another.
-	tell(from, to dme.NodeID, what dme.EventKind)
+	// announce puts news about a node on its way to another.
+	announce(from, to dme.NodeID, what dme.EventKind)
 	// run runs the handler of a step, with the message that was taken.
 	run(x Step) *outcome
 	// post puts the messages of the outcome on their way.

@@ -247,7 +247,7 @@ func (w *Walker) empty(link int) { w.setQueue(w.places[link], 0) }
 
 var noMessage = dme.AppendMessage(nil, new(dme.Message))
 
-func (w *Walker) tell(from, to dme.NodeID, what dme.EventKind) {
+func (w *Walker) announce(from, to dme.NodeID, what dme.EventKind) {
 	var number uint32
 	number, w.key = w.messageOf(w.key, passage{From: from, To: to, news: what}, noMessage)
 	w.splice(w.places[w.link(from, to)], with, int(number))

@@ -133,7 +133,7 @@ func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := false
+	announced := false
 	for deadline := time.Now().Add(agentsPatience); ; {
 		fleet, err := agent.Connect(c.Context, *broker)
 		switch {
@@ -143,10 +143,10 @@ func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 			return nil, c.Context.Err()
 		case !c.IsSet("expect-agents") || !nats.Unreachable(err) || time.Now().After(deadline):
 			return nil, failWith(Unavailable, err)
-		case !told && !c.Bool("quiet"):
+		case !announced && !c.Bool("quiet"):
 			fmt.Fprintf(p.stderr, "dmebench: nobody answers at %s yet; waiting for up to %v\n", broker.Name(), agentsPatience)
 		}
-		told = true
+		announced = true
 		select {
 		case <-c.Context.Done():
 		case <-time.After(askAgain):

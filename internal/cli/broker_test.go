@@ -206,15 +206,15 @@ func TestInsistence(t *testing.T) {
 			after   time.Duration
 			insists bool
 		}{{0, false}, {apart - 1, false}, {apart, true}, {time.Hour, true}} {
-			told, insisted, done := make(chan os.Signal), make(chan struct{}), make(chan struct{})
+			interrupts, insisted, done := make(chan os.Signal), make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)
-				notice(told, insisted)
+				notice(interrupts, insisted)
 			}()
-			told <- os.Interrupt
+			interrupts <- os.Interrupt
 			time.Sleep(c.after) // in the time of the test
-			told <- os.Interrupt
-			close(told)
+			interrupts <- os.Interrupt
+			close(interrupts)
 			<-done
 			select {
 			case <-insisted:

@@ -111,7 +111,7 @@ func (p *program) check(c *cli.Context) error {
 		case err != nil:
 			return err
 		case found.report.Violation != nil:
-			return p.tell(c, a, found)
+			return p.report(c, a, found)
 		case first == nil:
 			first = found
 		default:
@@ -122,7 +122,7 @@ func (p *program) check(c *cli.Context) error {
 		}
 	}
 	first.result.Notes = append(first.result.Notes, notes...)
-	return p.tell(c, a, first)
+	return p.report(c, a, first)
 }
 
 // searched is what came of a search under one setting of the algorithm's options.
@@ -202,7 +202,7 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 	return search, picture, nil
 }
 
-func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
+func (p *program) report(c *cli.Context, a *dme.Algorithm, found *searched) error {
 	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
 		if err := fileio.Write(picture, report.Trace.Diagram().SVG()); err != nil {

@@ -159,13 +159,13 @@ func firstClause(help string) string {
 // how fast a handover is, and one more.
 func headlineClaims(a *dme.Algorithm) claim.List {
 	var all claim.List
-	told := make(map[string]bool)
+	chosen := make(map[string]bool)
 	for _, wanted := range []claim.Quantity{claim.MessagesPerCS, claim.SyncDelay, {}} {
 		// Those under the default options come first.
 		for _, c := range slices.SortedStableFunc(slices.Values(claim.Of(a)), func(x, y claim.Claim) int { return len(x.Set) - len(y.Set) }) {
 			fits := c.Quantity == wanted || wanted == claim.Quantity{} && c.Quantity != claim.Violations && c.Quantity != claim.Unserved
-			if fits && !told[c.Quantity.ID] && c.KnownFalse == "" {
-				all, told[c.Quantity.ID] = append(all, c), true
+			if fits && !chosen[c.Quantity.ID] && c.KnownFalse == "" {
+				all, chosen[c.Quantity.ID] = append(all, c), true
 				break
 			}
 		}
@@ -212,8 +212,8 @@ func costs(a *dme.Algorithm) string {
 	var parts []string
 	for _, load := range []claim.Load{claim.AnyLoad, claim.Light, claim.Saturated, claim.Worst} {
 		i := slices.IndexFunc(claim.Of(a), func(c claim.Claim) bool {
-			told := c.Kind != claim.Asymptotic && c.Kind != claim.LowerBound
-			return c.Quantity == claim.MessagesPerCS && c.Load == load && told && c.KnownFalse == "" && c.Set == nil
+			numeric := c.Kind != claim.Asymptotic && c.Kind != claim.LowerBound
+			return c.Quantity == claim.MessagesPerCS && c.Load == load && numeric && c.KnownFalse == "" && c.Set == nil
 		})
 		if i < 0 {
 			continue

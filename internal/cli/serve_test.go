@@ -39,21 +39,21 @@ func (s *shared) String() string {
 // served begins a command that serves a page, and returns where and how it is ended.
 func served(t *testing.T, args ...string) (url string, end func() error) {
 	t.Helper()
-	var told shared
+	var stderr shared
 	p := tested()
-	p.stderr = &told
+	p.stderr = &stderr
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.carryOut(ctx, args) }()
 	said := regexp.MustCompile(`page: (http://\S+)\n`)
-	for said.FindStringSubmatch(told.String()) == nil {
+	for said.FindStringSubmatch(stderr.String()) == nil {
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended before it served: %v", err)
 		case <-time.After(time.Millisecond):
 		}
 	}
-	return said.FindStringSubmatch(told.String())[1], func() error {
+	return said.FindStringSubmatch(stderr.String())[1], func() error {
 		cancel()
 		return <-ended
 	}

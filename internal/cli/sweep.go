@@ -113,7 +113,7 @@ func (p *program) sweep(c *cli.Context) error {
 			}
 			var line *run.Line
 			if board != nil && !experiment.SideBySide(job.Spec) { // of several at a time no line would tell
-				line = run.NewTeller(func(r run.Reading) { board.Read(live.Reading(r)) })
+				line = run.NewFeed(func(r run.Reading) { board.Read(live.Reading(r)) })
 			}
 			return p.executeShown(ctx, job, opt, line)
 		},

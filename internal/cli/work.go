@@ -141,22 +141,22 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 // Output to a pipe that is no longer read becomes an error like any other. It would otherwise end
 // the program on the spot, before the result of a run is kept.
 func signals() (ctx context.Context, stop func()) {
-	tell := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
-		tell = append(tell, syscall.SIGHUP)
+		ending = append(ending, syscall.SIGHUP)
 	}
 	insisted := make(chan struct{})
-	ctx, end := signal.NotifyContext(platform.WithInsistence(context.Background(), insisted), tell...)
-	told := make(chan os.Signal, 2)
-	signal.Notify(told, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
-	go notice(told, insisted)
+	ctx, end := signal.NotifyContext(platform.WithInsistence(context.Background(), insisted), ending...)
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
+	go notice(interrupts, insisted)
 	// Not ignored: workers, which inherit that, are to end by it.
 	unread := make(chan os.Signal, 1)
 	signal.Notify(unread, syscall.SIGPIPE)
 	return ctx, func() {
 		signal.Stop(unread)
-		signal.Stop(told)
-		close(told) // no signal is sent to it any more
+		signal.Stop(interrupts)
+		close(interrupts) // no signal is sent to it any more
 		end()
 	}
 }
@@ -166,12 +166,12 @@ func signals() (ctx context.Context, stop func()) {
 const apart = 250 * time.Millisecond
 
 // notice closes insisted when a second signal comes at least that much later than the first.
-func notice(told <-chan os.Signal, insisted chan<- struct{}) {
-	if _, more := <-told; !more {
+func notice(interrupts <-chan os.Signal, insisted chan<- struct{}) {
+	if _, more := <-interrupts; !more {
 		return
 	}
 	first := time.Now()
-	for range told {
+	for range interrupts {
 		if time.Since(first) >= apart {
 			close(insisted)
 			return

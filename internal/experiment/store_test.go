@@ -54,9 +54,9 @@ func TestSweepMeasuresDamagedResultsAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bench
-			var told strings.Builder
+			var progress strings.Builder
 			opt := options(t, &b)
-			opt.Progress = &told
+			opt.Progress = &progress
 			s := sweep(t, small, opt)
 			there := lines(t, s)
 			damaged := slices.Clone(there)
@@ -72,8 +72,8 @@ func TestSweepMeasuresDamagedResultsAgain(t *testing.T) {
 			if again.Ran != 1 || again.Missing() != 0 || again.Dir != s.Dir || len(b.jobs) != 1 {
 				t.Errorf("%d runs: %+v", len(b.jobs), again)
 			}
-			if want := storeOf(s) + ":4: " + test.says; !strings.Contains(told.String(), want) {
-				t.Errorf("told %q, want %q", told.String(), want)
+			if want := storeOf(s) + ":4: " + test.says; !strings.Contains(progress.String(), want) {
+				t.Errorf("told %q, want %q", progress.String(), want)
 			}
 			aside, err := os.ReadFile(storeOf(s) + runs.SetAsideSuffix)
 			if err != nil || string(aside) != test.line+"\n" {

@@ -78,7 +78,7 @@ func (f *faults) entry(id dme.NodeID) {
 
 // strike carries out the next fault if it comes before the next event; it reports whether it has.
 func (f *faults) strike() bool {
-	if f.director.Waits() && f.settled(f.director.StrikeDue()) {
+	if f.director.Waits() && f.progressed(f.director.StrikeDue()) {
 		return true
 	}
 	next := f.director.Next()
@@ -90,12 +90,12 @@ func (f *faults) strike() bool {
 		return false // the run is over
 	}
 	f.now = max(f.now, next)
-	f.settled(f.director.Step(f.now))
+	f.progressed(f.director.Step(f.now))
 	return true
 }
 
-// settled looks at the nodes after a fault, which counts as progress: what it changed takes time.
-func (f *faults) settled(did bool, _ error) bool {
+// progressed looks at the nodes after a fault, which counts as progress: what it changed takes time.
+func (f *faults) progressed(did bool, _ error) bool {
 	if did {
 		f.watch.progress(f.now)
 		f.watch.restful = f.now

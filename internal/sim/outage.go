@@ -52,7 +52,7 @@ func (f *faults) vanish(id dme.NodeID) {
 		delete(f.paused, id)
 	}
 	f.process(id).Crash()
-	vnet.News(len(f.procs), id, false, nil, f.Down, f.tell)
+	vnet.News(len(f.procs), id, false, nil, f.Down, f.announce)
 }
 
 // lost reports whether an event ends with a node, and drops what it was about.
@@ -89,10 +89,10 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // appear brings a node into the network: it and the others will hear which are up and down.
 func (f *faults) appear(id dme.NodeID) {
 	f.losses.Returned(id)
-	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
+	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.announce)
 }
 
-func (f *faults) tell(from, to dme.NodeID, up bool) {
+func (f *faults) announce(from, to dme.NodeID, up bool) {
 	what := uint8(0)
 	if up {
 		what = isUp

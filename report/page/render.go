@@ -64,8 +64,8 @@ const (
 	mostBad       = 5
 )
 
-// told divides the sentences of the answer into those shown and those unfolded.
-func (d *Data) told() (first, more []Sentence) {
+// sentences divides the sentences of the answer into those shown and those unfolded.
+func (d *Data) sentences() (first, more []Sentence) {
 	for _, s := range d.Answer.Sentences {
 		if s.Minor || len(first) == mostSentences {
 			more = append(more, s)
@@ -165,7 +165,7 @@ func (d *Data) Render() ([]byte, error) {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	script := d.scripts()
-	first, more := d.told()
+	first, more := d.sentences()
 	view := map[string]any{
 		"Data": d, "JSON": template.JS(data), "Script": template.JS(script), "Style": template.CSS(asset("style.css")),
 		"Policy": d.policy(script), "Told": grouped(first), "More": grouped(more), "MoreTold": fmt.Sprintf("%d more answers", len(more)),

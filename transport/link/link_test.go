@@ -455,13 +455,13 @@ func TestImpairment(t *testing.T) {
 func TestDelayedFramesDoNotReachTheNextIncarnation(t *testing.T) {
 	const delay = 20 * time.Millisecond
 	tr, r := open(t, Config{All: Conditions{Delay: Delay{Mean: delay}}})
-	told := transporttest.NewEvents()
-	if err := tr.Start(transport.AddressBook{"here", "here", "there", ""}, told); err != nil {
+	events := transporttest.NewEvents()
+	if err := tr.Start(transport.AddressBook{"here", "here", "there", ""}, events); err != nil {
 		t.Fatal(err)
 	}
 	send(t, tr, Link{1, 3}, "to the first")
 	r.handler.Down(3, errors.New("it ended"))
-	if len(told.Downs) != 1 {
+	if len(events.Downs) != 1 {
 		t.Error("Down is not passed on")
 	}
 	for _, id := range []dme.NodeID{3, 4} {

@@ -119,7 +119,7 @@ func NewTopology[State any](name string, book transport.AddressBook, c *transpor
 			all = append(all, p)
 		}
 		p.Nodes = append(p.Nodes, id)
-		if n, told := c.Incarnations[id]; told {
+		if n, named := c.Incarnations[id]; named {
 			p.Incarnation = max(p.Incarnation, n)
 		}
 		t.of[id].Store(p)

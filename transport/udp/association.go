@@ -247,7 +247,7 @@ func (l *association) lose(err error) {
 	l.fate = down
 	l.forget()
 	l.reporting.Add(1)
-	told := l.t.Go(func() {
+	started := l.t.Go(func() {
 		defer l.reporting.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
@@ -257,7 +257,7 @@ func (l *association) lose(err error) {
 			}
 		}
 	})
-	if !told {
+	if !started {
 		l.reporting.Done()
 	}
 }

@@ -57,8 +57,8 @@ func failureOf(name string) Failure {
 		kind, _, _ := strings.Cut(cell("fault"), "-") // of crashes there are several
 		of[kind] = worse(of[kind], c.Outcome())
 	}
-	told := func(kind string) string { return cmp.Or(of[kind], "unknown") }
-	return Failure{told("crash"), told("restart"), told("pause"), told("partition"), []string{name}}
+	outcome := func(kind string) string { return cmp.Or(of[kind], "unknown") }
+	return Failure{outcome("crash"), outcome("restart"), outcome("pause"), outcome("partition"), []string{name}}
 }
 
 // failures groups algorithms with the same table entries, the most robust first.

@@ -21,8 +21,8 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 	defer conn.Close()
 	// The kernel begins a while after it is asked to; the first are told by when they
 	// are read.
-	told, giveUp := 0, time.Now().Add(20*time.Second)
-	for number := uint64(1); told < 20; number++ {
+	exact, giveUp := 0, time.Now().Add(20*time.Second)
+	for number := uint64(1); exact < 20; number++ {
 		b.mu.Lock() // an answer, which the port looks up, keeps it busy
 		busy := datagram{Kind: isAnswer}.sealed(key, "b")
 		for _, datagram := range [][]byte{busy, datagram{Kind: isQuestion, Session: number / 400, Number: number}.sealed(key, "b")} {
@@ -42,8 +42,8 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 		}
 		slack := 2 * b.wrong
 		if d.Received <= sent+slack {
-			told++
-		} else if told > 0 && d.Answered-d.Received > 1e6 || time.Now().After(giveUp) {
+			exact++
+		} else if exact > 0 && d.Answered-d.Received > 1e6 || time.Now().After(giveUp) {
 			t.Fatalf("a question that had arrived by %d is said to have arrived at %d and was answered at %d", sent, d.Received, d.Answered)
 		}
 		if d.Answered < sent-slack {

@@ -172,17 +172,17 @@ func (o *Observation) unmade(r *runs.Result) {
 	if r.Status != runs.OK && r.Status != runs.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {
 		return
 	}
-	told := fmt.Sprintf("%d requests were asked for and %d were made: ", asked, r.Requests)
+	made := fmt.Sprintf("%d requests were asked for and %d were made: ", asked, r.Requests)
 	if asked == 0 {
-		told = fmt.Sprintf("%d requests were made: ", r.Requests)
+		made = fmt.Sprintf("%d requests were made: ", r.Requests)
 	}
 	up := func(n noderun.Counts) bool { return noderun.Activity(n.Activity) != noderun.Down }
 	nobody := !slices.ContainsFunc(o.Nodes, up)
 	switch last := o.Strikes[len(o.Strikes)-1].At - o.Start; {
 	case duration > 0 && !(nobody && last < duration):
 	case nobody && r.Status == runs.OK:
-		r.Status, r.Liveness.Stalled, r.Error = runs.Stalled, true, told+"no node is left that could make more"
+		r.Status, r.Liveness.Stalled, r.Error = runs.Stalled, true, made+"no node is left that could make more"
 	default:
-		r.Warnings = append(r.Warnings, told+"a node that is down, or has left, makes none")
+		r.Warnings = append(r.Warnings, made+"a node that is down, or has left, makes none")
 	}
 }

@@ -17,13 +17,13 @@ import (
 // its gauges measured, and what follows from the entries.
 func (t *timeline) figures(o *Observation) map[string]float64 {
 	figures := maps.Clone(o.Figures)
-	for q, tell := range map[claim.Quantity]func() (float64, bool){
+	for q, compute := range map[claim.Quantity]func() (float64, bool){
 		claim.NumberRange: t.numberRange, claim.ReadersInside: t.readersInside, claim.ReadersBeforeWriter: t.readersBeforeWriter,
 	} {
 		if !claim.Of(o.Job.Algorithm).SpeaksOf(q) {
 			continue
 		}
-		if value, ok := tell(); ok {
+		if value, ok := compute(); ok {
 			if figures == nil {
 				figures = make(map[string]float64)
 			}

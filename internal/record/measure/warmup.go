@@ -16,8 +16,8 @@ const (
 	batchSize  = 5
 	fewBatches = 12 // below which there is nothing to decide
 
-	// unsettledAlpha is how rarely a settled series is said not to be by its ranks alone.
-	unsettledAlpha = 0.01
+	// trendAlpha is how rarely a settled series is said not to be by its ranks alone.
+	trendAlpha = 0.01
 )
 
 // MSER5 returns how many of the first values belong to the initial transient: the truncation point
@@ -36,7 +36,7 @@ const (
 // best rest of all: K. Hoad, S. Robinson and R. Davies, Automating warm-up length estimation,
 // Winter Simulation Conference 2008, leave out the last five; here a rest of less than a quarter is
 // no candidate either.
-func MSER5(values []int64) (cut int, settled bool) {
+func MSER5(values []int64) (cut int, converged bool) {
 	m := len(values) / batchSize
 	if m < fewBatches {
 		return 0, true
@@ -48,8 +48,8 @@ func MSER5(values []int64) (cut int, settled bool) {
 		}
 	}
 	best, bestHalf := leastError(means)
-	settled = best <= m/2 || stats.Compare(means[:best], means[best:], unsettledAlpha).P > unsettledAlpha
-	return bestHalf * batchSize, settled
+	converged = best <= m/2 || stats.Compare(means[:best], means[best:], trendAlpha).P > trendAlpha
+	return bestHalf * batchSize, converged
 }
 
 // leastError returns how many means to leave out so that the marginal standard
@@ -82,7 +82,7 @@ func leastError(means []float64) (best, bestHalf int) {
 // first node runs out of requests.
 type steady struct {
 	warmup     runs.Warmup
-	settled    bool // the run was long enough for its warm-up to be seen
+	converged  bool // the run was long enough for its warm-up to be seen
 	begin, end int64
 	entries    uint64
 	byNode     []uint64
@@ -90,7 +90,7 @@ type steady struct {
 }
 
 func (t *timeline) steady(o *Observation) steady {
-	s := steady{begin: o.Start, end: t.ranOut(o), settled: true, byNode: make([]uint64, o.Job.Spec.Nodes)}
+	s := steady{begin: o.Start, end: t.ranOut(o), converged: true, byNode: make([]uint64, o.Job.Spec.Nodes)}
 	cut := o.Job.Warmup
 	switch {
 	case cut == 0 || t.len() == 0:
@@ -100,7 +100,7 @@ func (t *timeline) steady(o *Observation) steady {
 	default:
 		// What comes after the end would look like a load that never settles.
 		n := sort.Search(t.len(), func(k int) bool { return t.exited(k).Exited > s.end })
-		cut, s.settled = MSER5(t.times(t.byExit, response)[:n])
+		cut, s.converged = MSER5(t.times(t.byExit, response)[:n])
 		s.warmup.Method = "mser-5"
 	}
 	s.warmup.Entries = uint64(cut)

@@ -55,10 +55,10 @@ func TestMSER5(t *testing.T) {
 		return x
 	}
 	for _, x := range []struct {
-		name    string
-		values  []int64
-		cut     int
-		settled bool
+		name      string
+		values    []int64
+		cut       int
+		converged bool
 	}{
 		{"nothing", nil, 0, true},
 		{"too short to tell", series(59, func(i int) int64 { return int64(i) }), 0, true},
@@ -76,8 +76,8 @@ func TestMSER5(t *testing.T) {
 		{"all batches before are higher", batches(200, 290, 210, 280, 220, 270, 230, 260, 50, 51, 52, 53, 54, 55), 0, false},
 		{"all but one", batches(200, 290, 210, 0, 220, 270, 230, 260, 50, 51, 52, 53, 54, 55), 0, true},
 	} {
-		if cut, settled := MSER5(x.values); cut != x.cut || settled != x.settled {
-			t.Errorf("%s: cut %d, settled %v; want %d, %v", x.name, cut, settled, x.cut, x.settled)
+		if cut, converged := MSER5(x.values); cut != x.cut || converged != x.converged {
+			t.Errorf("%s: cut %d, converged %v; want %d, %v", x.name, cut, converged, x.cut, x.converged)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestOutliersAreNoTrend(t *testing.T) {
 				}
 				values[i] = int64(v)
 			}
-			if _, settled := MSER5(values); !settled {
+			if _, converged := MSER5(values); !converged {
 				unsettled++
 			}
 		}

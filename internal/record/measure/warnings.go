@@ -85,7 +85,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	w.when(part.throughput() == nil,
 		"too few entries in the steady part for a throughput: %d in %v; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
-	w.when(!part.settled,
+	w.when(!part.converged,
 		"the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
 		part.warmup.Entries, len(o.Entries))
 	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order are those of the first %d entries only",

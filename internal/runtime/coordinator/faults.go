@@ -71,7 +71,7 @@ func (c *coordinator) injector(ctx context.Context) (*injector, error) {
 	i := &injector{
 		c: c, ctx: ctx, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
 		seekNext: make([]int64, len(faults)), asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, n),
-		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)},
+		legacy: legacy{left: make(map[dme.NodeID]control.Left), announced: make(map[int]int64)},
 	}
 	for k, f := range faults {
 		if f.Event == fault.Entry && f.Role == fault.Holder && f.Kind != fault.Restart { // the node it is for is not inside
@@ -293,7 +293,7 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 		return id, err
 	}
 	if s := c.at(c.workerOf(id)).state; s == present || s == leaving {
-		err = c.tell(i.ctx, control.OpFree, id)
+		err = c.instruct(i.ctx, control.OpFree, id)
 	}
 	return dme.None, err // about to leave already: it gets on with that
 }

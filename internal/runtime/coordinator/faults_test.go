@@ -55,7 +55,7 @@ func TestRequestsThatAreNeverMade(t *testing.T) {
 	for _, x := range []struct {
 		algorithm, kill string
 		status          runs.Status
-		told            string // in the error or a warning
+		warnings        string // in the error or a warning
 	}{
 		{"ricart-agrawala", "kill 1-7 @entry:50", runs.Stalled, "no node is left that could make more"},
 		{"agrawal-el-abbadi", "kill 7 @entry:50", runs.OK, "a node that is down, or has left, makes none"},
@@ -72,10 +72,10 @@ func TestRequestsThatAreNeverMade(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			told := append(r.Warnings, r.Error)
-			want := fmt.Sprintf("%d requests were asked for and %d were made: %s", spec.Requests, r.Requests, x.told)
-			if r.Status != x.status || !slices.Contains(told, want) || r.Requests >= uint64(spec.Requests) {
-				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, told)
+			warnings := append(r.Warnings, r.Error)
+			want := fmt.Sprintf("%d requests were asked for and %d were made: %s", spec.Requests, r.Requests, x.warnings)
+			if r.Status != x.status || !slices.Contains(warnings, want) || r.Requests >= uint64(spec.Requests) {
+				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, warnings)
 			}
 			if code := x.status.Outcome(len(r.Faults) == 0); x.status == runs.Stalled && code != runs.Unknown {
 				t.Errorf("outcome %d", code)
@@ -272,17 +272,17 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 	for _, allow := range []bool{true, false} {
 		spec := runs.Spec{Algorithm: "doorkeeper", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
 		r := mustEnd(t, spec, Options{})
-		want, told := runs.Failed, []string{r.Error}
+		want, warnings := runs.Failed, []string{r.Error}
 		if allow {
-			want, told = runs.OK, r.Warnings
+			want, warnings = runs.OK, r.Warnings
 		}
 		if r.Status != want || len(r.Faults) != 0 || (r.Status.Outcome(true) == runs.Held) != allow {
 			t.Errorf("allowed %v: status %s: %s; %+v", allow, r.Status, r.Error, r.Faults)
 		}
 		for _, fault := range faults {
 			fault = fmt.Sprintf("%q never came to pass", strings.Replace(strings.Replace(fault, "1h", "1h0m0s", 1), "7h", "7h0m0s", 1))
-			if !strings.Contains(strings.Join(told, "\n"), fault) {
-				t.Errorf("allowed %v: nobody says that %s: %q", allow, fault, told)
+			if !strings.Contains(strings.Join(warnings, "\n"), fault) {
+				t.Errorf("allowed %v: nobody says that %s: %q", allow, fault, warnings)
 			}
 		}
 	}
@@ -437,14 +437,14 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 						t.Errorf("%s: somebody entered while all stood still: %+v", r.Transport, f)
 					}
 				}
-				var told []string
+				var warnings []string
 				for _, w := range r.Warnings {
 					if strings.HasPrefix(w, "fault ") && !strings.Contains(w, "kill 1-6") {
-						told = append(told, after.ReplaceAllString(w, "was over"))
+						warnings = append(warnings, after.ReplaceAllString(w, "was over"))
 					}
 				}
-				slices.Sort(told)
-				if got = append(got, told...); !slices.Equal(got, x.want) {
+				slices.Sort(warnings)
+				if got = append(got, warnings...); !slices.Equal(got, x.want) {
 					t.Errorf("%s: %s %s\n got %q\nwant %q", r.Transport, r.Status, r.Error, got, x.want)
 				}
 			}

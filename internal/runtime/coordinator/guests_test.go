@@ -164,7 +164,7 @@ func TestGuestsThatStall(t *testing.T) {
 	spec.StallAfter = runs.Duration(12 * time.Second) // Python may take half as long to begin, beside other tests
 	r := executeGuests(t, spec, Options{})
 	states := strings.Join(r.Liveness.States, "\n")
-	for _, want := range []string{"node 1 is requesting", "has not answered request 2", "PLEASE", "last told"} {
+	for _, want := range []string{"node 1 is requesting", "has not answered request 2", "PLEASE", "last line to it"} {
 		if r.Status != runs.Stalled || !strings.Contains(states, want) {
 			t.Errorf("%s (%s): nothing of %q: %s", r.Status, r.Error, want, states)
 		}

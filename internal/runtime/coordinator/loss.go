@@ -73,10 +73,10 @@ func (c *coordinator) grant(worker int) bool {
 // legacy is what the workers of lost hosts have handed over, and what is not known of
 // them. The injector's lock guards it.
 type legacy struct {
-	entries []record.Entry
-	left    map[dme.NodeID]control.Left
-	told    map[int]int64 // by host: when the others heard of it
-	doubts  []measure.Doubt
+	entries   []record.Entry
+	left      map[dme.NodeID]control.Left
+	announced map[int]int64 // by host: when the others heard of it
+	doubts    []measure.Doubt
 }
 
 // orGoOn is called with the error of what was asked of a host. If the host is lost, and the run
@@ -148,7 +148,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	since := time.Duration(at - c.start).Round(time.Millisecond)
 	text := fmt.Sprintf("%v; its nodes %s are taken for crashed %v after the start", why, dme.FormatNodes(nodes), since)
 	i.mu.Lock()
-	i.told[k] = at
+	i.announced[k] = at
 	i.strikes = append(i.strikes, measure.Strike{Fault: fault.Fault{Kind: fault.Kill, Nodes: nodes, At: since}, At: at, Nodes: nodes})
 	i.order = append(i.order, -1) // none that was asked for
 	doubt := len(i.doubts)
@@ -262,8 +262,8 @@ func (i *injector) bequeath(o *measure.Observation) {
 			missing = append(missing, id)
 			continue
 		}
-		told := i.told[i.c.places[i.c.workerOf(id)].host]
-		o.Abandoned = append(o.Abandoned, i.pending(left, told)...)
+		announced := i.announced[i.c.places[i.c.workerOf(id)].host]
+		o.Abandoned = append(o.Abandoned, i.pending(left, announced)...)
 	}
 	if missing != nil {
 		o.Warnings = append(o.Warnings, "what nodes "+dme.FormatNodes(missing)+" have counted and recorded is lost with their host")

@@ -67,8 +67,8 @@ func (c *coordinator) commands(ctx context.Context, worker int, all ...control.C
 	return nil
 }
 
-// tell asks a node's worker for something that concerns that node alone.
-func (c *coordinator) tell(ctx context.Context, op control.Op, id dme.NodeID) error {
+// instruct asks a node's worker for something that concerns that node alone.
+func (c *coordinator) instruct(ctx context.Context, op control.Op, id dme.NodeID) error {
 	return c.commands(ctx, c.workerOf(id), control.Command{Op: op, Nodes: []dme.NodeID{id}})
 }
 
@@ -207,7 +207,7 @@ func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, m
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.aboutHostOf(w).Listen,
-		Key: c.key, Broker: c.data.told,
+		Key: c.key, Broker: c.data.forWorkers,
 		LogLimit:  c.logLimit(),
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),

@@ -86,10 +86,10 @@ func (r *sharedResource) remove() error {
 // dataPlane is what the frames of a brokered network pass. It is apart from the
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
-	broker    *nats.Broker // nil if the network has none
-	told      *nats.Broker // the broker for workers; the control plane's is known to each
-	server    *nats.Server // the run's own; nil if the broker is elsewhere
-	sequencer *nats.Sequencer
+	broker     *nats.Broker // nil if the network has none
+	forWorkers *nats.Broker // the broker for workers; the control plane's is known to each
+	server     *nats.Server // the run's own; nil if the broker is elsewhere
+	sequencer  *nats.Sequencer
 }
 
 // openData starts the run's own server, or sees whether the broker elsewhere can
@@ -116,9 +116,9 @@ func (c *coordinator) openData(context.Context) error {
 		c.data.server, b, what = s, s.Broker(), "embedded in the coordinator"
 	}
 	b.Sequenced = c.job.Needs.SequencedBroadcast
-	c.data.broker, c.data.told = &b, &b
+	c.data.broker, c.data.forWorkers = &b, &b
 	if c.opt.Broker == nil && c.opt.Control != nil {
-		c.data.told = &nats.Broker{Sequenced: b.Sequenced}
+		c.data.forWorkers = &nats.Broker{Sequenced: b.Sequenced}
 	}
 	if c.opt.Environment != nil {
 		c.opt.Environment = maps.Clone(c.opt.Environment)

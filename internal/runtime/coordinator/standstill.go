@@ -80,9 +80,9 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 			waits.Join(r.Waits)
 		}
 	}
-	told, gone := c.absentees()
+	absent, gone := c.absentees()
 	waits.Absent = gone
-	return append(states[:min(len(states), maxStates)], told...), waits, err
+	return append(states[:min(len(states), maxStates)], absent...), waits, err
 }
 
 // inquire asks all workers for what takes no more than the locks of their nodes.

@@ -56,8 +56,8 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 			if r.Status != runs.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
 				t.Errorf("status %s: %s", r.Status, r.Error)
 			}
-			told := strings.Contains(r.Error, "nothing can move any more")
-			if told != x.proven || (took < x.spec.StallAfter.Std()) != x.proven {
+			proven := strings.Contains(r.Error, "nothing can move any more")
+			if proven != x.proven || (took < x.spec.StallAfter.Std()) != x.proven {
 				t.Errorf("after %v: %s", took, r.Error)
 			}
 		})

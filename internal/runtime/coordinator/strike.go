@@ -140,7 +140,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 			return i.diedBefore(id, err)
 		}
 		// First, for a node that was seized hears of nothing before it is free.
-		if err := c.tell(i.ctx, control.OpFree, id); err != nil {
+		if err := c.instruct(i.ctx, control.OpFree, id); err != nil {
 			return err
 		}
 		as := present
@@ -171,7 +171,7 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
 		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
-			if err := c.tell(i.ctx, op, id); err != nil {
+			if err := c.instruct(i.ctx, op, id); err != nil {
 				return at, err
 			}
 		}

@@ -109,20 +109,20 @@ var whyAbsent = map[presence]string{
 
 // absentees says which nodes are not there, and why, for a report on a stalled run. Those
 // in gone are no part of the system.
-func (c *coordinator) absentees() (told []string, gone []standstill.Absent) {
+func (c *coordinator) absentees() (lines []string, gone []standstill.Absent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.places {
 		for _, id := range p.nodes {
 			if why := whyAbsent[p.state]; why != "" {
-				told = append(told, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+				lines = append(lines, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
 			}
 			if !p.state.expected() {
 				gone = append(gone, standstill.Absent{Node: id, Since: -1})
 			}
 		}
 	}
-	return told, gone
+	return lines, gone
 }
 
 // excuse leaves out of account that workers do not answer to which a fault was done

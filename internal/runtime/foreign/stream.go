@@ -27,7 +27,7 @@ func (c *Child) push(line []byte, i item) {
 		return
 	}
 	c.touch()
-	c.told = append(c.told[:0], line[:min(len(line)-1, excerptBytes+1)]...)
+	c.lastTo = append(c.lastTo[:0], line[:min(len(line)-1, excerptBytes+1)]...)
 	i.rest = line
 	if len(c.queue) == 0 {
 		i.rest = line[c.try(line):]
@@ -177,7 +177,7 @@ func (c *Child) gone() bool {
 func (c *Child) noteLine(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.said = append(c.said[:0], line[:min(len(line), excerptBytes+1)]...)
+	c.lastFrom = append(c.lastFrom[:0], line[:min(len(line), excerptBytes+1)]...)
 }
 
 // output is what the process writes. Once it has been read, everything read before has been
@@ -230,14 +230,14 @@ func (c *Child) deaf() (deaf bool) {
 
 // quiet is what is known of whether a node has anything left to do.
 type quiet struct {
-	timer      *time.Timer // calls look
-	latest     time.Time   // when something was last written or read
-	busy       bool        // as reported to the host
-	reading    bool        // something was read and has not been heard to its end
-	unanswered bool        // a release is
-	lost       bool        // what is written to it is not read
-	line       []byte      // for lines to be written
-	told, said []byte      // the beginnings of the latest lines to it, and of it
+	timer            *time.Timer // calls look
+	latest           time.Time   // when something was last written or read
+	busy             bool        // as reported to the host
+	reading          bool        // something was read and has not been heard to its end
+	unanswered       bool        // a release is
+	lost             bool        // what is written to it is not read
+	line             []byte      // for lines to be written
+	lastTo, lastFrom []byte      // the beginnings of the latest lines to it, and of it
 }
 
 // touch notes that something has been written or read: the node may do something.
@@ -287,10 +287,10 @@ func (c *Child) idle() bool {
 func (c *Child) lastWords() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.said) == 0 {
+	if len(c.lastFrom) == 0 {
 		return "; it had not written a line"
 	}
-	return "; its last line was " + excerpt(c.said)
+	return "; its last line was " + excerpt(c.lastFrom)
 }
 
 func (c *Child) Describe() string {
@@ -306,11 +306,11 @@ func (c *Child) Describe() string {
 	if len(c.queue) > 0 {
 		s += fmt.Sprintf(", does not read: %d lines wait", len(c.queue))
 	}
-	if len(c.told) > 0 {
-		s += "; last told: " + excerpt(c.told)
+	if len(c.lastTo) > 0 {
+		s += "; last line to it: " + excerpt(c.lastTo)
 	}
-	if len(c.said) > 0 {
-		s += "; last said: " + excerpt(c.said)
+	if len(c.lastFrom) > 0 {
+		s += "; last line from it: " + excerpt(c.lastFrom)
 	}
 	return s
 }

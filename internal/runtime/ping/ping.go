@@ -197,12 +197,12 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func (p *peer) serve(parent *launch.Parent) error {
-	tell := func(a answer) {
+	send := func(a answer) {
 		if err := parent.Send(a); err != nil {
 			p.stop(err)
 		}
 	}
-	tell(answer{Address: p.end.address(), GOMAXPROCS: runtime.GOMAXPROCS(0)})
+	send(answer{Address: p.end.address(), GOMAXPROCS: runtime.GOMAXPROCS(0)})
 	go func() {
 		for {
 			var q question
@@ -210,7 +210,7 @@ func (p *peer) serve(parent *launch.Parent) error {
 				p.stop(nil)
 				return
 			}
-			go func() { tell(p.answer(q)) }()
+			go func() { send(p.answer(q)) }()
 		}
 	}()
 	return <-p.stopped

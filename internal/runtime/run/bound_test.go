@@ -27,7 +27,7 @@ func TestBounds(t *testing.T) {
 		name  string
 		spec  runs.Spec
 		set   map[string]string
-		told  time.Duration // what the algorithm is told of the network
+		bound time.Duration // what the algorithm is told of the network
 		fault string        // "" for none
 	}{
 		{"a simulation knows", runs.Spec{Transport: runs.Sim}, nil, 2 * time.Millisecond, ""},
@@ -69,8 +69,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: with a mismatch allowed: %v", x.name, err)
 			continue
 		}
-		if told := j.System.(prepared).Bound; told != x.told {
-			t.Errorf("%s: told of a bound of %v, want %v", x.name, told, x.told)
+		if bound := j.System.(prepared).Bound; bound != x.bound {
+			t.Errorf("%s: told of a bound of %v, want %v", x.name, bound, x.bound)
 		}
 		if missing := x.fault != "" && !strings.Contains(x.fault, "stall"); missing != (len(j.Missing) == 1) {
 			t.Errorf("%s: missing %v", x.name, j.Missing)
@@ -170,16 +170,16 @@ func (joiners) Join(*dme.Outbox)   {}
 func (joiners) Depart(*dme.Outbox) {}
 
 func TestWhoJoinsIsAbsentFirst(t *testing.T) {
-	var told dme.Config
+	var config dme.Config
 	a := &dme.Algorithm{
 		Name: "joiners", Kinds: []string{"HELLO"}, Needs: dme.Always(dme.Needs{}),
 		Prepare: func(c dme.Config) (dme.System, error) {
-			told = c
+			config = c
 			return dme.Unshared(func(int, dme.NodeID) dme.Node { return joiners{} })(c)
 		},
 	}
 	_, err := Resolve(runs.Spec{Algorithm: "joiners", Nodes: 5, Faults: []string{"join 4 @2s", "join 2 @1s"}}, Catalog{a}, nil)
-	if err != nil || !slices.Equal(told.Absent, []dme.NodeID{2, 4}) {
-		t.Errorf("absent %v (%v)", told.Absent, err)
+	if err != nil || !slices.Equal(config.Absent, []dme.NodeID{2, 4}) {
+		t.Errorf("absent %v (%v)", config.Absent, err)
 	}
 }

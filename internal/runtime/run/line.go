@@ -56,7 +56,7 @@ type Reading struct {
 // times a second; nil shows nothing. Its methods may be called from several goroutines.
 type Line struct {
 	mu    sync.Mutex
-	tell  func(Reading) // in place of a terminal
+	pass  func(Reading) // in place of a terminal
 	over  bool          // nothing but what Say has said is shown any more
 	out   io.Writer
 	width int
@@ -81,8 +81,8 @@ func NewLine(out io.Writer) *Line {
 	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
 }
 
-// NewTeller returns a line that is not shown: its readings go to tell.
-func NewTeller(tell func(Reading)) *Line { return &Line{tell: tell, now: time.Now} }
+// NewFeed returns a line that is not shown: pass is called with its readings.
+func NewFeed(pass func(Reading)) *Line { return &Line{pass: pass, now: time.Now} }
 
 // locked does something at a time, with the lock held. At the first time the run begins.
 func (l *Line) locked(do func(now time.Time)) {
@@ -122,10 +122,10 @@ func (l *Line) Show(s *State) {
 // put shows a state, or passes it on.
 func (l *Line) put(s *State, now time.Time) {
 	switch r := l.read(s, now); {
-	case l.tell == nil:
+	case l.pass == nil:
 		l.write(r.describe(l.width))
 	case !l.over:
-		l.tell(r)
+		l.pass(r)
 	}
 }
 
@@ -153,7 +153,7 @@ func (l *Line) clear() {
 }
 
 func (l *Line) write(text string) {
-	if l.over || l.tell != nil {
+	if l.over || l.pass != nil {
 		return
 	}
 	columns := utf8.RuneCountInString(text)

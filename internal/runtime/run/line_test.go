@@ -137,14 +137,14 @@ func TestLooks(t *testing.T) {
 
 // What nobody sees is told instead, until it is over.
 func TestTeller(t *testing.T) {
-	var told []Reading
-	l := NewTeller(func(r Reading) { told = append(told, r) })
+	var readings []Reading
+	l := NewFeed(func(r Reading) { readings = append(readings, r) })
 	s := state(time.Second, 100)
 	l.Show(s)
 	l.Say("it ends")
 	l.Show(s)
-	if len(told) != 1 || told[0].Entries != 100 || told[0].P99 < 4e6 || told[0].P99 > 6e6 || told[0].Waiting != 4 {
-		t.Errorf("told %+v", told)
+	if len(readings) != 1 || readings[0].Entries != 100 || readings[0].P99 < 4e6 || readings[0].P99 > 6e6 || readings[0].Waiting != 4 {
+		t.Errorf("told %+v", readings)
 	}
 }
 

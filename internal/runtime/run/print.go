@@ -112,8 +112,8 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	line("workers", "%d", r.Workers)
 	list("hosts", hosts)
 	known("links", describeLinks(r.Links))
-	told := func(warning string) bool { return slices.Contains(alarms, warning) }
-	list("warnings", slices.DeleteFunc(slices.Clone(r.Warnings), told))
+	isAlarm := func(warning string) bool { return slices.Contains(alarms, warning) }
+	list("warnings", slices.DeleteFunc(slices.Clone(r.Warnings), isAlarm))
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestNodesGoOnWhileTheResourceIsAwaited(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for _, w := range s.workers {
-			s.tell(t, w, control.Command{Op: control.OpAlive}) // hangs if a lock is held
+			s.command(t, w, control.Command{Op: control.OpAlive}) // hangs if a lock is held
 		}
 		if n := ended(); n != k/2 {
 			t.Errorf("%d nodes have left, while the one after %d waits for the resource", n, k/2)
@@ -108,7 +108,7 @@ func TestTheNodeInsideIsHeldOnceItHasRead(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	id := s.page.Held()
-	s.tell(t, s.workers[id-1], control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+	s.command(t, s.workers[id-1], control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
 	for range 3 { // it writes, and the other one reads and writes
 		close(<-r.asked)
 	}

@@ -44,7 +44,7 @@ func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 func (s *system) begin(tb testing.TB, workers ...*worker) {
 	tb.Helper()
 	for _, w := range workers {
-		s.tell(tb, w, control.Command{Op: control.OpBegin, At: w.clock.Now()})
+		s.command(tb, w, control.Command{Op: control.OpBegin, At: w.clock.Now()})
 	}
 }
 
@@ -82,19 +82,19 @@ func connect(tb testing.TB, spec runs.Spec, r shared) *system {
 			},
 		}
 		s.workers = append(s.workers, w)
-		r := s.tell(tb, w, control.Command{Op: control.OpAssign, Assign: &control.Assignment{
+		r := s.command(tb, w, control.Command{Op: control.OpAssign, Assign: &control.Assignment{
 			Spec: spec, Local: []dme.NodeID{id + 1}, Listen: "127.0.0.1:0",
 			Key: [transport.KeySize]byte{1}, LogLimit: 1 << 16,
 		}})
 		book = append(book, r.Addr)
 	}
 	for _, w := range s.workers {
-		s.tell(tb, w, control.Command{Op: control.OpConnect, Book: book})
+		s.command(tb, w, control.Command{Op: control.OpConnect, Book: book})
 	}
 	return s
 }
 
-func (s *system) tell(tb testing.TB, w *worker, c control.Command) control.Reply {
+func (s *system) command(tb testing.TB, w *worker, c control.Command) control.Reply {
 	tb.Helper()
 	r := w.answer(c)
 	if r.Error != "" {

@@ -122,7 +122,7 @@ func (q *Queue) open(ctx context.Context) (err error) {
 		_, err = q.conn.Subscribe(nextTopic(q.id), q.asked)
 	}
 	if err == nil {
-		_, err = q.conn.Subscribe(taskTopic(q.id)+"*.*", q.told)
+		_, err = q.conn.Subscribe(taskTopic(q.id)+"*.*", q.outcome)
 	}
 	if err != nil {
 		return unavailable("%w", err)
@@ -213,9 +213,9 @@ func (q *Queue) give() {
 	}
 }
 
-// told handles the outcome of a task. One with an answer may get others, of agents that seemed to
+// outcome handles the outcome of a task. One with an answer may get others, of agents that seemed to
 // be gone.
-func (q *Queue) told(m *natsgo.Msg) {
+func (q *Queue) outcome(m *natsgo.Msg) {
 	name, what, _ := strings.Cut(strings.TrimPrefix(m.Subject, taskTopic(q.id)), ".")
 	q.mu.Lock()
 	defer q.mu.Unlock()

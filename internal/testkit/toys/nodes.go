@@ -269,10 +269,10 @@ func (n *slow) State(v *dme.Visitor) {
 // ReadersFirst: node 1 coordinates, and lets readers in as long as there are any: a
 // writer waits for the moment at which none is there.
 func ReadersFirst() *dme.Algorithm {
-	return New("readers-first", func(id dme.NodeID, n int) dme.Node { return &desk{id: id} }, "READ", "WRITE", "GRANT", "DONE")
+	return New("readers-first", func(id dme.NodeID, n int) dme.Node { return &readersFirst{id: id} }, "READ", "WRITE", "GRANT", "DONE")
 }
 
-type desk struct {
+type readersFirst struct {
 	id      dme.NodeID
 	inside  uint64 // readers
 	writing bool
@@ -281,36 +281,38 @@ type desk struct {
 }
 
 const (
-	deskRead dme.Kind = iota + 1
-	deskWrite
-	deskGrant
-	deskDone
+	readRequest dme.Kind = iota + 1
+	writeRequest
+	grantReply
+	releaseNotice
 )
 
-func (d *desk) Request(out *dme.Outbox)       { d.say(deskWrite, out) }
-func (d *desk) RequestShared(out *dme.Outbox) { d.say(deskRead, out) }
-func (d *desk) Release(out *dme.Outbox)       { d.say(deskDone, out) }
+func (d *readersFirst) Request(out *dme.Outbox)       { d.send(writeRequest, out) }
+func (d *readersFirst) RequestShared(out *dme.Outbox) { d.send(readRequest, out) }
+func (d *readersFirst) Release(out *dme.Outbox)       { d.send(releaseNotice, out) }
 
-func (d *desk) say(kind dme.Kind, out *dme.Outbox) {
+func (d *readersFirst) send(kind dme.Kind, out *dme.Outbox) {
 	if d.id == 1 {
-		d.hear(1, kind, out)
+		d.handle(1, kind, out)
 	} else {
 		out.Send(1, dme.Message{Kind: kind})
 	}
 }
 
-func (d *desk) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) { d.hear(from, m.Kind, out) }
+func (d *readersFirst) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	d.handle(from, m.Kind, out)
+}
 
-func (d *desk) hear(from dme.NodeID, kind dme.Kind, out *dme.Outbox) {
+func (d *readersFirst) handle(from dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 	switch kind {
-	case deskGrant:
+	case grantReply:
 		out.Enter(dme.Stamp{})
 		return
-	case deskRead:
+	case readRequest:
 		d.readers.Push(from)
-	case deskWrite:
+	case writeRequest:
 		d.writers.Push(from)
-	case deskDone:
+	case releaseNotice:
 		if d.writing {
 			d.writing = false
 		} else {
@@ -327,15 +329,15 @@ func (d *desk) hear(from dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 	}
 }
 
-func (d *desk) grant(id dme.NodeID, out *dme.Outbox) {
+func (d *readersFirst) grant(id dme.NodeID, out *dme.Outbox) {
 	if id == d.id {
 		out.Enter(dme.Stamp{})
 	} else {
-		out.Send(id, dme.Message{Kind: deskGrant})
+		out.Send(id, dme.Message{Kind: grantReply})
 	}
 }
 
-func (d *desk) State(v *dme.Visitor) {
+func (d *readersFirst) State(v *dme.Visitor) {
 	v.Uint("inside", &d.inside)
 	v.Bool("writing", &d.writing)
 	d.writers.Show(v, "writers")

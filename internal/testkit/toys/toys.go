@@ -367,10 +367,10 @@ func procrastinator() *dme.Algorithm {
 // hasty: node 1 enters at once, and tells the others. Node 3 warns node 2, which sets a
 // timer then. If that fires before node 2 has heard from node 1, it enters, too.
 func hasty() *dme.Algorithm {
-	const told, warning = 1, 2
+	const entered, warning = 1, 2
 	return Scripted("hasty", Script{
 		Ask: func(s *Script, out *dme.Outbox) {
-			out.Broadcast(dme.Message{Kind: told})
+			out.Broadcast(dme.Message{Kind: entered})
 			out.Enter(dme.Stamp{})
 		},
 		Hear: func(s *Script, _ dme.NodeID, m dme.Message, out *dme.Outbox) {

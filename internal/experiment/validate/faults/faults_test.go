@@ -36,9 +36,9 @@ func options(t *testing.T, names ...string) Options {
 // makes unsafe, and who goes on.
 func TestTable(t *testing.T) {
 	o := options(t, "centralized", "lamport", "raymond-robust", "ricart-agrawala-robust")
-	told := 0
+	reports := 0
 	o.Progress = func(done, planned int, _ string) {
-		if told++; planned != 4*len(Kinds()) || done > planned {
+		if reports++; planned != 4*len(Kinds()) || done > planned {
 			t.Errorf("%d of %d", done, planned)
 		}
 	}
@@ -70,8 +70,8 @@ func TestTable(t *testing.T) {
 	if r := words["ricart-agrawala-robust crash-holder"].Recovery; r == nil || r.Median <= 0 || r.Count != 3 {
 		t.Errorf("recovery: %+v", r)
 	}
-	if told != len(d.Cells)+1 {
-		t.Errorf("progress was told %d times for %d cells", told, len(d.Cells))
+	if reports != len(d.Cells)+1 {
+		t.Errorf("progress was told %d times for %d cells", reports, len(d.Cells))
 	}
 	verdicts := make(map[string]claims.Status)
 	for _, v := range d.Claims {
