@@ -180,19 +180,19 @@ func (l *listener) Waits() []dme.Wait {
 	return nil
 }
 
-// goesRound is what a REQUEST does, for all that its node knows.
-const goesRound = "REQUEST, which is kept on its way round"
+// circulating is what a REQUEST does, for all that its node knows.
+const circulating = "REQUEST, which is kept on its way round"
 
 // Waits of section 6.3, first form, is for the REQUEST to come home.
 func (n *echoNode) Waits() []dme.Wait {
-	return dme.WaitIf(n.requestingCriticalSection && !n.inside, goesRound, dme.None)
+	return dme.WaitIf(n.requestingCriticalSection && !n.inside, circulating, dme.None)
 }
 
 // Waits in section 6.3, second form, is for the REQUEST to come home and then for the nodes that
 // have noted a deferral on it.
 func (n *notesNode) Waits() []dme.Wait {
 	if n.requestingCriticalSection && !n.home && !n.inside {
-		return dme.WaitIf(true, goesRound, dme.None)
+		return dme.WaitIf(true, circulating, dme.None)
 	}
 	return dme.WaitsFor(reply, n.owed.deferredBy.All())
 }

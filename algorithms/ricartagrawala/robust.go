@@ -198,7 +198,7 @@ func (n *robustNode) goOn(out *dme.Outbox) {
 // newcomer.
 func (n *robustNode) ask(out *dme.Outbox) {
 	n.choose(n.highestSequenceNumber + 1)
-	n.tellGroup(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber}, out)
+	n.sendToGroup(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber}, out)
 	n.awaitGroup()
 	if n.awaiting.Empty() {
 		n.enter(out)
@@ -207,8 +207,8 @@ func (n *robustNode) ask(out *dme.Outbox) {
 	n.watch(out)
 }
 
-// tellGroup sends m, which has no vector, to the others of the group.
-func (n *robustNode) tellGroup(m dme.Message, out *dme.Outbox) {
+// sendToGroup sends m, which has no vector, to the others of the group.
+func (n *robustNode) sendToGroup(m dme.Message, out *dme.Outbox) {
 	if n.group.Len() == n.n-1 {
 		out.Broadcast(m)
 		return

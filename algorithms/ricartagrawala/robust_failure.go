@@ -203,7 +203,7 @@ func (n *robustNode) depart(out *dme.Outbox) {
 		out.Left()
 		return
 	}
-	n.tellGroup(dme.Message{Kind: kindLeave}, out)
+	n.sendToGroup(dme.Message{Kind: kindLeave}, out)
 	n.await(departing, out)
 }
 

@@ -265,7 +265,7 @@ func (n *robustNode) synchronize(out *dme.Outbox) {
 		return
 	}
 	if n.way == "highest" {
-		n.tellGroup(dme.Message{Kind: kindAskHighest}, out)
+		n.sendToGroup(dme.Message{Kind: kindAskHighest}, out)
 		n.await(comparing, out)
 		return
 	}

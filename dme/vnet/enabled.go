@@ -193,7 +193,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 	}
 	var marks []mark
 	if len(via) > 0 {
-		marks = inherit(via, s.shared().timers)
+		marks = carryOver(via, s.shared().timers)
 	}
 	s.post(marks)
 	if len(o.timers) > 0 {

@@ -70,30 +70,30 @@ func fields(m *dme.Message) string {
 
 // Describe tells an event in a line: what happened, and what came of it.
 func (e *Event) Describe(a *dme.Algorithm) string {
-	line := e.happening(a)
+	line := e.sentence(a)
 	if effects := e.effects(a); effects != "" {
 		line += ": " + effects
 	}
 	return line
 }
 
-var happenings = [...]string{
+var verbs = [...]string{
 	dme.Start: "starts", dme.Request: "asks", dme.RequestShared: "asks, as a reader", dme.Exit: "leaves",
 	dme.Receive: "arrives", dme.Copy: "arrives, and will again", dme.Lose: "is lost",
 	dme.Stop: "is told that no more requests will come", dme.Crash: "crashes", dme.Restart: "restarts", dme.Join: "joins",
 	dme.Depart: "is told to leave the system", dme.PeerDown: "is down", dme.PeerUp: "is up",
 }
 
-func (e *Event) happening(a *dme.Algorithm) string {
+func (e *Event) sentence(a *dme.Algorithm) string {
 	switch {
 	case e.ofMessage():
-		return fmt.Sprintf("%s %d→%d%s %s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg), happenings[e.Kind])
+		return fmt.Sprintf("%s %d→%d%s %s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg), verbs[e.Kind])
 	case e.Kind == dme.Timeout:
 		return fmt.Sprintf("timer %d of node %d fires", e.Timer, e.Node)
 	case e.Kind == dme.PeerDown || e.Kind == dme.PeerUp:
-		return fmt.Sprintf("node %d hears that node %d %s", e.Node, e.From, happenings[e.Kind])
+		return fmt.Sprintf("node %d hears that node %d %s", e.Node, e.From, verbs[e.Kind])
 	}
-	return fmt.Sprintf("node %d %s", e.Node, happenings[e.Kind])
+	return fmt.Sprintf("node %d %s", e.Node, verbs[e.Kind])
 }
 
 func (e *Event) way(x *Effect) string {

@@ -315,8 +315,8 @@ func (m *Model) markAll(s state, timers []timing) {
 	}
 }
 
-// inherit returns the marks of an answer: those whose timers reach one hop further.
-func inherit(marks []mark, timers []Timer) []mark {
+// carryOver returns the marks of an answer: those whose timers reach one hop further.
+func carryOver(marks []mark, timers []Timer) []mark {
 	var out []mark
 	for _, m := range marks {
 		if i := find(timers, m.node, m.id); i >= 0 && m.hops < timers[i].reach {

@@ -173,7 +173,7 @@ func (p *program) doctorOfAgents(c *cli.Context, need doctor.Need) error {
 		return err
 	}
 	defer fleet.Close()
-	agents, err := fleet.Muster(c.Context, c.Int("expect-agents"), agentsPatience)
+	agents, err := fleet.Agents(c.Context, c.Int("expect-agents"), agentsPatience)
 	if err != nil {
 		return unavailable(c.Context, err)
 	}

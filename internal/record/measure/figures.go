@@ -155,8 +155,8 @@ func (o *Observation) exit(u record.Update) int64 {
 	return o.Entries[i].Exited
 }
 
-// tellLost says in words which update was lost first.
-func tellLost(r *runs.Resource) string {
+// lostText says in words which update was lost first.
+func lostText(r *runs.Resource) string {
 	if r == nil || r.LostUpdates == 0 {
 		return ""
 	}

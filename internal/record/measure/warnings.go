@@ -80,7 +80,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	w.when(job.Plan.LongestHold() == 0 && o.Resource == nil,
 		"critical sections take no time, so two of them hardly ever overlap and a faulty algorithm may pass; "+
 			"make them last at least as long as a message takes, such as --cs 1ms")
-	lost := tellLost(r.Safety.Resource)
+	lost := lostText(r.Safety.Resource)
 	w.when(lost != "", "%s", lost)
 	w.when(part.throughput() == nil,
 		"too few entries in the steady part for a throughput: %d in %v; ask for more requests or less warm-up",

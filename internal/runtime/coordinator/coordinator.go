@@ -207,7 +207,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		return nil, ctx.Err()
 	}
 	o.Delays, o.HandoverDelays = c.measured()
-	c.tellLapses()
+	c.warnOfLapses()
 	if err := c.shared.remove(); err != nil {
 		c.warn("%v", err)
 	}

@@ -183,8 +183,8 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			return context.Cause(ctx)
 		}
 		if gap := time.Since(looked) - max(pause, pollFar); gap > unnoticed {
-			watch.forgive(gap)
-			roll.forgive(gap)
+			watch.skip(gap)
+			roll.skip(gap)
 		}
 		looked = time.Now()
 		if c.faults.expects().relieves {

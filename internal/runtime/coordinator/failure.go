@@ -125,9 +125,9 @@ func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
 	}
 }
 
-// tellLapses warns if processes did not run for a while: times are longer by that, and that is not
+// warnOfLapses warns if processes did not run for a while: times are longer by that, and that is not
 // the algorithm's doing.
-func (c *coordinator) tellLapses() {
+func (c *coordinator) warnOfLapses() {
 	if c.start == 0 {
 		return
 	}

@@ -49,10 +49,10 @@ type injector struct {
 	abandoned []record.Abandoned
 	asked     map[dme.NodeID]asked
 
-	readings []host.Reading // by node; for the goroutine that carries out faults
-	tellings atomic.Int32   // lost hosts that the others have not been told about yet
-	telling  sync.WaitGroup // for the goroutines that do so
-	legacy                  // of these hosts
+	readings  []host.Reading // by node; for the goroutine that carries out faults
+	tellings  atomic.Int32   // lost hosts that the others have not been told about yet
+	telling   sync.WaitGroup // for the goroutines that do so
+	lostHosts                // of these hosts
 }
 
 // stay is a fault that strikes the node that makes an entry.
@@ -71,7 +71,7 @@ func (c *coordinator) injector(ctx context.Context) (*injector, error) {
 	i := &injector{
 		c: c, ctx: ctx, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
 		seekNext: make([]int64, len(faults)), asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, n),
-		legacy: legacy{left: make(map[dme.NodeID]control.Left), announced: make(map[int]int64)},
+		lostHosts: lostHosts{left: make(map[dme.NodeID]control.Left), announced: make(map[int]int64)},
 	}
 	for k, f := range faults {
 		if f.Event == fault.Entry && f.Role == fault.Holder && f.Kind != fault.Restart { // the node it is for is not inside

@@ -32,7 +32,7 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 		parts[p.host].Workers++
 	}
 	c.lost = make([]atomic.Bool, len(c.hosts))
-	c.tolerant = c.several() && len(c.hosts) > 1 && c.job.BearsLoss()
+	c.tolerant = c.several() && len(c.hosts) > 1 && c.job.ToleratesLoss()
 	records := 0
 	if len(c.job.Faults) > 0 || c.tolerant {
 		records = c.logLimit() // what a node has recorded outlives it
@@ -162,8 +162,8 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 	return dme.None, err
 }
 
-func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
-	r, err := c.hostOf(c.workerOf(id)).Bury(ctx, id)
+func (c *coordinator) remove(ctx context.Context, id dme.NodeID) (control.Left, error) {
+	r, err := c.hostOf(c.workerOf(id)).Remove(ctx, id)
 	return r, c.lostHost(err)
 }
 

@@ -70,9 +70,9 @@ func (c *coordinator) grant(worker int) bool {
 	return true
 }
 
-// legacy is what the workers of lost hosts have handed over, and what is not known of
+// lostHosts is what the workers of lost hosts have handed over, and what is not known of
 // them. The injector's lock guards it.
-type legacy struct {
+type lostHosts struct {
 	entries   []record.Entry
 	left      map[dme.NodeID]control.Left
 	announced map[int]int64 // by host: when the others heard of it
@@ -189,7 +189,7 @@ func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) 
 			for expired := false; !expired && !ended; wait(fencePause) {
 				expired = ctx.Err() != nil || time.Now().After(over)
 				r, err := c.require(ctx, w, control.Command{Op: control.OpFence}, fenceAnswer)
-				if err == nil && c.inherit(ctx, w, r) {
+				if err == nil && c.takeOver(ctx, w, r) {
 					return
 				}
 				var silence *control.Silence
@@ -218,9 +218,9 @@ func (c *coordinator) require(ctx context.Context, w int, q control.Command, pat
 	return r[0], err
 }
 
-// inherit takes over what a worker leaves that is fenced, and ends with its lease. It
+// takeOver takes over what a worker leaves that is fenced, and ends with its lease. It
 // reports whether nothing is missing.
-func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) bool {
+func (c *coordinator) takeOver(ctx context.Context, w int, r control.Reply) bool {
 	var entries []record.Entry
 	for k := 1; k <= r.Chunks; k++ {
 		chunk, err := c.require(ctx, w, control.Command{Op: control.OpFence, Chunk: k}, answerTime)
@@ -251,9 +251,9 @@ func (i *injector) leftOf(id dme.NodeID) control.Left {
 	return left
 }
 
-// bequeath adds what the workers of lost hosts have handed over, and says what is
+// addLost adds what the workers of lost hosts have handed over, and says what is
 // missing. It is called with the injector's lock held.
-func (i *injector) bequeath(o *measure.Observation) {
+func (i *injector) addLost(o *measure.Observation) {
 	o.Entries, o.Doubts = append(o.Entries, i.entries...), i.doubts
 	var missing []dme.NodeID
 	for _, id := range i.c.nodesLost() {

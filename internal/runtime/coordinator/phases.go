@@ -45,7 +45,7 @@ func (c *coordinator) within(ctx context.Context, d time.Duration, workers []int
 func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
 	begin := time.Now()
 	replies, err := c.within(ctx, c.bound(), workers, command)
-	return replies, c.blame(ctx, c.excuse(begin, err))
+	return replies, c.blame(ctx, c.exceptStruck(begin, err))
 }
 
 func (c *coordinator) all(ctx context.Context, command control.Command) ([]control.Reply, error) {
@@ -123,7 +123,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if slices.Contains(late, p.nodes[0]) {
-			if _, err := c.bury(ctx, p.nodes[0]); err != nil {
+			if _, err := c.remove(ctx, p.nodes[0]); err != nil {
 				return err
 			}
 			continue

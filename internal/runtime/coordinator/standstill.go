@@ -89,7 +89,7 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 func (c *coordinator) inquire(ctx context.Context, command control.Command) ([]control.Reply, error) {
 	begin := time.Now()
 	replies, err := c.within(ctx, answerTime, c.workers(), control.Same(command))
-	return replies, c.blame(ctx, c.excuse(begin, err))
+	return replies, c.blame(ctx, c.exceptStruck(begin, err))
 }
 
 // dead says that a run will never move again, if two equal sums prove it, and nil if they do not.
@@ -245,9 +245,9 @@ func newProgress(limit, hold time.Duration) *progress {
 // and a perpetual token moves for ever.
 const patience = 10
 
-// forgive leaves a time out of account in which nothing could be observed: whether anything moved
+// skip leaves a time out of account in which nothing could be observed: whether anything moved
 // then is not known.
-func (p *progress) forgive(d time.Duration) {
+func (p *progress) skip(d time.Duration) {
 	p.moved, p.entered, p.pending = p.moved.Add(d), p.entered.Add(d), p.pending.Add(d)
 }
 

@@ -81,7 +81,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 
 // lose takes a node out of the counters, and notes the request that ends with it.
 func (i *injector) lose(id dme.NodeID, at int64) error {
-	r, err := i.c.bury(i.ctx, id)
+	r, err := i.c.remove(i.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (i *injector) lookForLeavers() error {
 
 func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	c.setState(w, gone)
-	if _, err := c.bury(ctx, id); err != nil {
+	if _, err := c.remove(ctx, id); err != nil {
 		return err
 	}
 	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
@@ -248,7 +248,7 @@ func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observati
 	defer i.mu.Unlock()
 	o.Strikes = slices.Clone(i.strikes)
 	o.Abandoned = slices.Clone(i.abandoned)
-	i.bequeath(o)
+	i.addLost(o)
 	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
 	for _, n := range left {
 		if n.Log == nil {

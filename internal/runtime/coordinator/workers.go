@@ -125,9 +125,9 @@ func (c *coordinator) absentees() (lines []string, gone []standstill.Absent) {
 	return lines, gone
 }
 
-// excuse leaves out of account that workers do not answer to which a fault was done
+// exceptStruck leaves out of account that workers do not answer to which a fault was done
 // since the time begin.
-func (c *coordinator) excuse(begin time.Time, err error) error {
+func (c *coordinator) exceptStruck(begin time.Time, err error) error {
 	var silence *control.Silence
 	if c.faults == nil || !errors.As(err, &silence) {
 		return err
@@ -179,8 +179,8 @@ type roll struct {
 	asking atomic.Bool
 }
 
-// forgive leaves a time out of account in which nothing could be observed.
-func (r *roll) forgive(d time.Duration) {
+// skip leaves a time out of account in which nothing could be observed.
+func (r *roll) skip(d time.Duration) {
 	for w := range r.since {
 		r.since[w] = r.since[w].Add(d)
 	}
@@ -231,7 +231,7 @@ func (c *coordinator) ask(ctx context.Context, workers []int) {
 		}
 		var f *failure
 		over = time.Since(begin) <= patience+unnoticed // else the coordinator itself did not run
-		if over && errors.As(c.blame(ctx, c.excuse(begin, err)), &f) {
+		if over && errors.As(c.blame(ctx, c.exceptStruck(begin, err)), &f) {
 			c.fail(f)
 		}
 	}

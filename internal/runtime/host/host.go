@@ -46,9 +46,9 @@ type Host interface {
 	// which one does.
 	Hold(ctx context.Context, order uint64) error
 
-	// Bury takes a node whose process does nothing any more out of the counters and
+	// Remove takes a node whose process does nothing any more out of the counters and
 	// out of the critical section, and says what it leaves behind.
-	Bury(ctx context.Context, id dme.NodeID) (control.Left, error)
+	Remove(ctx context.Context, id dme.NodeID) (control.Left, error)
 
 	// Report says at the end of a run what its nodes have counted and recorded, and
 	// how busy the host was.

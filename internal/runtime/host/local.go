@@ -105,9 +105,9 @@ func (h *Local) Hold(_ context.Context, order uint64) error {
 	return nil
 }
 
-// Bury takes a node out of the page. If it had left the critical section and recorded that, and was
+// Remove takes a node out of the page. If it had left the critical section and recorded that, and was
 // about to count it, it is counted.
-func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
+func (h *Local) Remove(_ context.Context, id dme.NodeID) (control.Left, error) {
 	left, log := worker.Left(h.page, id)
 	if uint64(len(log)) > left.Counts.Entries {
 		h.page.Counters(id).Entries.Add(1)
@@ -115,7 +115,7 @@ func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
 			left.Counts.Activity = uint64(noderun.Idle)
 		}
 	}
-	h.page.Bury(id)
+	h.page.Remove(id)
 	return left, nil
 }
 

@@ -136,7 +136,7 @@ func TestLooks(t *testing.T) {
 }
 
 // What nobody sees is told instead, until it is over.
-func TestTeller(t *testing.T) {
+func TestFeed(t *testing.T) {
 	var readings []Reading
 	l := NewFeed(func(r Reading) { readings = append(readings, r) })
 	s := state(time.Second, 100)

@@ -159,9 +159,9 @@ func (j *Job) checkFaults() error {
 	return nil
 }
 
-// BearsLoss reports whether a run over a real network can go on without the nodes of a
+// ToleratesLoss reports whether a run over a real network can go on without the nodes of a
 // process that is lost: its algorithm is made for that.
-func (j *Job) BearsLoss() bool {
+func (j *Job) ToleratesLoss() bool {
 	return j.Network.Real() && j.Algorithm.Survives != nil && j.Spec.NodesPerWorker == 1 && !j.Needs.SequencedBroadcast
 }
 

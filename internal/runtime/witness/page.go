@@ -260,9 +260,9 @@ func (p *Page) Stay(id dme.NodeID) { p.header.held.Store(uint64(id)) }
 
 func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 
-// Bury takes a node that does nothing any more out of the page: the critical
+// Remove takes a node that does nothing any more out of the page: the critical
 // section is free of it, and it is down. What it has counted stays.
-func (p *Page) Bury(id dme.NodeID) {
+func (p *Page) Remove(id dme.NodeID) {
 	c := &p.nodes[id-1]
 	p.Exit(id, noderun.Activity(c.Activity.Load()) == noderun.Inside && p.header.occupant.Load()&readers != 0)
 	c.Timers.Store(0)

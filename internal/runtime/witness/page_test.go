@@ -182,13 +182,13 @@ func TestTheDeadFreeTheCriticalSection(t *testing.T) {
 	p.Counters(2).Timers.Store(2)
 	p.Counters(2).Pending.Store(3)
 	p.Enter(2, false)
-	p.Bury(2)
+	p.Remove(2)
 	if c := p.Counters(2); c.Timers.Load() != 0 || c.Pending.Load() != 0 || noderun.Activity(c.Activity.Load()) != noderun.Down {
 		t.Error("a dead node still counts")
 	}
 	p.Enter(1, false)
 	activity(3, noderun.Requesting)
-	p.Bury(3) // another's death does not free it
+	p.Remove(3) // another's death does not free it
 	violations(0, "after deaths")
 	p.Enter(2, false)
 	violations(1, "while node 1 was inside")
@@ -198,11 +198,11 @@ func TestTheDeadFreeTheCriticalSection(t *testing.T) {
 	p.Enter(1, true)
 	p.Enter(3, true)
 	activity(1, noderun.Inside)
-	p.Bury(1)
+	p.Remove(1)
 	p.Enter(2, false)
 	violations(2, "while a reader is still inside")
 	activity(3, noderun.Inside)
-	p.Bury(3)
+	p.Remove(3)
 	p.Enter(1, false)
 	violations(2, "after the last reader died")
 }

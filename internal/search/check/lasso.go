@@ -104,7 +104,7 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 		r.Stopped = spurious
 		return r, nil
 	}
-	loop, ok := g.goesRound(n, round, flights)
+	loop, ok := g.repeats(n, round, flights)
 	if !ok {
 		r.Stopped = spurious
 		return r, nil
@@ -216,11 +216,11 @@ func (g *graph) repeat(n *vnet.Network, all []taken, f flights) (steps []vnet.St
 	return steps, true
 }
 
-// goesRound has a network go round a loop three times, and reports whether it
+// repeats has a network go round a loop three times, and reports whether it
 // can go on so for ever: each time by the same steps, with no difference between
 // clocks shrinking from one time to the next, and with every message that was on
 // the way at the beginning arriving.
-func (g *graph) goesRound(n *vnet.Network, round []taken, f flights) (loop []vnet.Step, ok bool) {
+func (g *graph) repeats(n *vnet.Network, round []taken, f flights) (loop []vnet.Step, ok bool) {
 	if len(round) == 0 {
 		return nil, false
 	}

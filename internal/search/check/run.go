@@ -14,17 +14,17 @@ import (
 
 type run struct {
 	*vnet.Network
-	search *Search
-	taken  []vnet.Step
-	trace  *Trace        // of a replay
-	losses *stall.Losses // of a replay
-	hunger *hunger       // in a schedule that tries to starve a node
+	search     *Search
+	taken      []vnet.Step
+	trace      *Trace        // of a replay
+	losses     *stall.Losses // of a replay
+	starvation *starvation   // in a schedule that tries to starve a node
 }
 
 func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
 	if p.victim != dme.None {
-		r.hunger = &hunger{newDelays(r.Network), p.patience, slices.Repeat([]int{fed}, r.Nodes+1), 0}
+		r.starvation = &starvation{newDelays(r.Network), p.patience, slices.Repeat([]int{notWaiting}, r.Nodes+1), 0}
 	}
 	return r
 }
@@ -85,8 +85,8 @@ func (r *run) mustServe() bool { return !r.search.SafetyOnly && !r.Hopeless() }
 // take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
-	if r.hunger != nil {
-		r.hunger.before(x)
+	if r.starvation != nil {
+		r.starvation.before(x)
 	}
 	if r.trace == nil {
 		r.Take(x)
@@ -100,8 +100,8 @@ func (r *run) take(x vnet.Step) {
 
 // judge looks for what no single step shows: that nothing, or nothing of use, happens any more.
 func (r *run) judge() {
-	if r.hunger != nil {
-		if starved := r.hunger.judge(r.taken[len(r.taken)-1]); r.Violation == nil {
+	if r.starvation != nil {
+		if starved := r.starvation.judge(r.taken[len(r.taken)-1]); r.Violation == nil {
 			r.Violation = starved
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.
 		case vnet.Overtaking:
 			t.Bypass = m.Bypass
 		case Starvation:
-			t.Bypass = r.hunger.passed[t.Violation.Nodes[0]] - 1
+			t.Bypass = r.starvation.passed[t.Violation.Nodes[0]] - 1
 		}
 	}
 	t.States = r.States()

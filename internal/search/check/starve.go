@@ -55,7 +55,7 @@ func (s *Search) starve(ctx context.Context, p plan, taken []vnet.Step) *run {
 	r := newRun(s, p, taken)
 	schedule := &vnet.Schedule{
 		Network: r.Network, Rand: rng, Load: vnet.Saturation, Mishap: 1 / 16.,
-		Choose: newStarver(p, r.hunger.delays, rng),
+		Choose: newStarver(p, r.starvation.delays, rng),
 	}
 	reading := rng.IntN(2) == 0 // the victim writes, and the others read, if nodes distinguish them
 	schedule.Begin()
@@ -81,19 +81,19 @@ func (s *Search) starve(ctx context.Context, p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// hunger counts the entries that pass over a waiting node, and how long things are held back
+// starvation counts the entries that pass over a waiting node, and how long things are held back
 // meanwhile.
-type hunger struct {
+type starvation struct {
 	*delays
 	patience int
-	passed   []int // by node, from 1; fed for one that does not wait
+	passed   []int // by node, from 1; notWaiting for one that does not wait
 	entries  uint64
 }
 
-// fed is of a node that does not wait.
-const fed = -1
+// notWaiting is of a node that does not wait.
+const notWaiting = -1
 
-func (h *hunger) judge(x vnet.Step) *vnet.Violation {
+func (h *starvation) judge(x vnet.Step) *vnet.Violation {
 	h.after()
 	n := h.network
 	if asks(x) {
@@ -103,10 +103,10 @@ func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 		return nil
 	}
 	h.entries = n.Entries
-	h.passed[x.Node] = fed
+	h.passed[x.Node] = notWaiting
 	for i := range h.passed[1:] {
 		id := dme.NodeID(i + 1)
-		if h.passed[id] == fed {
+		if h.passed[id] == notWaiting {
 			continue
 		}
 		if h.passed[id]++; h.passed[id] <= tooMany(n.Nodes, h.patience) {

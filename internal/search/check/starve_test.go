@@ -68,8 +68,8 @@ func TestUnfairSchedulesAccuseNobody(t *testing.T) {
 		r.take(vnet.Step{Kind: dme.Request, Node: 1})
 		r.take(vnet.Step{Kind: dme.Exit, Node: 1})
 	}
-	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
-		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())
+	if r.Violation != nil || r.starvation.passed[2] != 900 || r.starvation.most() != 1800 {
+		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.starvation.passed[2], r.starvation.most())
 	}
 }
 

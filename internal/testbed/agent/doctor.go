@@ -35,9 +35,9 @@ func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
 
-// Muster returns all agents, whatever they run and whether or not they are taken: once expect are
+// Agents returns all agents, whatever they run and whether or not they are taken: once expect are
 // there, and otherwise after some time; after a second if none are expected.
-func (f *Fleet) Muster(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
+func (f *Fleet) Agents(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
 	return f.gather(ctx, expect, patience, func(all []Info) int { return len(all) })
 }
 

@@ -21,9 +21,9 @@ func examineFleet(t *testing.T, f *Fleet, agents []Info) *doctor.Report {
 	return doctor.NewReport(hosts, paths, took)
 }
 
-func muster(t *testing.T, f *Fleet, expect int) []Info {
+func allAgents(t *testing.T, f *Fleet, expect int) []Info {
 	t.Helper()
-	agents, err := f.Muster(t.Context(), expect, soon)
+	agents, err := f.Agents(t.Context(), expect, soon)
 	if err != nil || len(agents) != expect {
 		t.Fatalf("%d agents of %d: %v", len(agents), expect, err)
 	}
@@ -38,7 +38,7 @@ func unexamined(h doctor.Host) bool {
 // Agents examine their hosts and reach one another, and are free again afterwards.
 func TestExamine(t *testing.T) {
 	_, fleet, _ := newBed(t, "east", "west", "south")
-	there := muster(t, fleet, 3)
+	there := allAgents(t, fleet, 3)
 	r := examineFleet(t, fleet, there)
 	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
 		t.Errorf("%+v", r)
@@ -62,10 +62,10 @@ func TestExamineSpares(t *testing.T) {
 	b, fleet, _ := newBed(t, "east", "west")
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1"}})
 	other := connectFleet(t, b)
-	agents := muster(t, fleet, 3)
+	agents := allAgents(t, fleet, 3)
 	other.holder = "another coordinator"
 	taken := opened(t, other, agents[0], host.Part{Nodes: 2, Local: nodes(1)})
-	r := examineFleet(t, fleet, muster(t, fleet, 3))
+	r := examineFleet(t, fleet, allAgents(t, fleet, 3))
 	by := make(map[string]doctor.Host)
 	for _, h := range r.Hosts {
 		by[h.Name] = h
@@ -121,7 +121,7 @@ func TestGatesOfALease(t *testing.T) {
 // told of all the same.
 func TestExamineLost(t *testing.T) {
 	_, fleet, agents := newBed(t, "east", "west", "south")
-	there := muster(t, fleet, 3)
+	there := allAgents(t, fleet, 3)
 	agents[1].Kill()
 	<-agents[1].Ended()
 	begin := time.Now()

@@ -50,7 +50,7 @@ func TestTwoCoordinators(t *testing.T) {
 		t.Error(err)
 	}
 	first.Close()
-	until(t, "the first coordinator has left the agent to others", func() bool { return muster(t, second, 2)[0].Holder == "" })
+	until(t, "the first coordinator has left the agent to others", func() bool { return allAgents(t, second, 2)[0].Holder == "" })
 	if _, err := other.Open(t.Context(), part); err != nil {
 		t.Error(err)
 	}
@@ -167,7 +167,7 @@ func TestReplayedRequests(t *testing.T) {
 // discoverAll returns the agents, of which one is there at least.
 func discoverAll(t *testing.T, f *Fleet) []Info {
 	t.Helper()
-	all, err := f.Muster(t.Context(), 1, soon)
+	all, err := f.Agents(t.Context(), 1, soon)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%v %+v", err, all)
 	}
@@ -243,7 +243,7 @@ func TestImpossibleRequests(t *testing.T) {
 		{"start", startRequest{}}, {"start", startRequest{Run: "x.>"}}, {"start", startRequest{Run: run, Worker: -1}},
 		{"start", startRequest{Run: run, Worker: 2}}, {"start", startRequest{Run: run, Procs: -1}},
 		{"start", startRequest{Run: run, Procs: 1 << 20}}, {"start", map[string]any{"run": run, "colour": "red"}},
-		{"kill", 0}, {"pause", 1}, {"resume", -1}, {"stopped", 7}, {"stderr", 7}, {"stderr", "x"}, {"bury", 0}, {"bury", 3},
+		{"kill", 0}, {"pause", 1}, {"resume", -1}, {"stopped", 7}, {"stderr", 7}, {"stderr", "x"}, {"remove", 0}, {"remove", 3},
 		{"rest", 1}, {"shell", nothing{}}, {"examine", 1},
 	} {
 		if _, err := h.call(t.Context(), q.op, encode(q.body)); err == nil {
@@ -263,13 +263,13 @@ func TestImpossibleRequests(t *testing.T) {
 func TestAnotherProgram(t *testing.T) {
 	b, fleet, _ := newBed(t, "east")
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1.0", Commit: "c0ffee", SHA256: "11"}})
-	muster(t, fleet, 2)
+	allAgents(t, fleet, 2)
 	_, err := fleet.Discover(t.Context(), 2, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, where this is "+
 		fleet.program.String()) {
 		t.Error(err)
 	}
-	all := muster(t, fleet, 2)
+	all := allAgents(t, fleet, 2)
 	_, err = fleet.Host(all[1]).Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
 	if err == nil || !strings.Contains(err.Error(), "host old: old runs another program") {
 		t.Error(err)

@@ -29,8 +29,8 @@ func (h *Remote) Hold(ctx context.Context, order uint64) error {
 	return err
 }
 
-func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
-	return ask(ctx, h, askBury, id)
+func (h *Remote) Remove(ctx context.Context, id dme.NodeID) (control.Left, error) {
+	return ask(ctx, h, askRemove, id)
 }
 
 func (h *Remote) Report(ctx context.Context) (host.Report, error) {

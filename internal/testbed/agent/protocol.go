@@ -70,7 +70,7 @@ const (
 	askRead    question[nothing, []byte]          = "read" // see appendReadings
 	askWitness question[bool, host.Witness]       = "witness"
 	askHold    question[uint64, nothing]          = "hold"
-	askBury    question[dme.NodeID, control.Left] = "bury"
+	askRemove  question[dme.NodeID, control.Left] = "remove"
 	askReport  question[nothing, host.Report]     = "report"
 
 	askPort   question[[]byte, clock.Peer]             = "port"   // open a port for datagrams to the hosts that share this key

@@ -70,11 +70,11 @@ var duties = []duty{
 	}),
 	quick(askWitness, func(l *lease, waits bool) (host.Witness, error) { return l.host.Witness(l.ctx, waits) }),
 	quick(askHold, func(l *lease, order uint64) (nothing, error) { return nothing{}, l.host.Hold(l.ctx, order) }),
-	quick(askBury, func(l *lease, id dme.NodeID) (control.Left, error) {
+	quick(askRemove, func(l *lease, id dme.NodeID) (control.Left, error) {
 		if id < 1 || int(id) > l.part.Nodes {
-			return control.Left{}, fmt.Errorf("agent: bury: there is no node %d", id)
+			return control.Left{}, fmt.Errorf("agent: remove: there is no node %d", id)
 		}
-		return l.host.Bury(l.ctx, id)
+		return l.host.Remove(l.ctx, id)
 	}),
 	slow(askReport, func(l *lease, _ nothing) (host.Report, error) {
 		r, err := l.host.Report(l.ctx)

@@ -309,22 +309,22 @@ func parseMutant(text string) (test string, m conformance.Mutant, err error) {
 
 const handlersOf = 64
 
-// mill lets all nodes of a system enter by turns, without a network.
-type mill struct{ *claim.Rehearsal }
+// rehearsal lets all nodes of a system enter by turns, without a network.
+type rehearsal struct{ *claim.Rehearsal }
 
-func newMill(t testing.TB, a *dme.Algorithm) mill {
+func newRehearsal(t testing.TB, a *dme.Algorithm) rehearsal {
 	t.Helper()
 	sys, err := a.New(handlersOf, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := mill{claim.Rehearse(dme.Setting{Nodes: handlersOf, System: sys})}
+	m := rehearsal{claim.Rehearse(dme.Setting{Nodes: handlersOf, System: sys})}
 	m.round(t) // lists grow to their length
 	return m
 }
 
 // round lets each node ask, enter and leave once.
-func (m mill) round(t testing.TB) {
+func (m rehearsal) round(t testing.TB) {
 	m.Entered = dme.None
 	for id := range dme.NodeID(handlersOf) {
 		m.Do(id+1, dme.Node.Request)
@@ -340,7 +340,7 @@ func (m mill) round(t testing.TB) {
 }
 
 func allocatesNothing(t *testing.T, a *dme.Algorithm) {
-	m := newMill(t, a)
+	m := newRehearsal(t, a)
 	m.round(t)
 	if got := testing.AllocsPerRun(10, func() { m.round(t) }); got != 0 {
 		t.Errorf("%v allocations for %d entries", got, handlersOf)
@@ -350,7 +350,7 @@ func allocatesNothing(t *testing.T, a *dme.Algorithm) {
 // Benchmark measures the handlers of an algorithm, with nothing but a queue between them,
 // per message received.
 func Benchmark(b *testing.B, a *dme.Algorithm) {
-	m := newMill(b, a)
+	m := newRehearsal(b, a)
 	m.Received = 0
 	for b.Loop() {
 		m.round(b)

@@ -43,7 +43,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 		SchemaVersion: runs.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	crew := newCrew(&o)
+	scheduler := newScheduler(&o)
 	var trials []*trial
 	for _, a := range o.Algorithms {
 		for _, with := range []map[string]string{nil, {"fencing": "false"}} { // algorithms with tokens are tried without, too
@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 				continue
 			}
 			t := &trial{
-				crew: crew, algorithm: a, with: with, whyNot: make(map[string]string), searches: make(map[string]*survival.Search),
+				scheduler: scheduler, algorithm: a, with: with, whyNot: make(map[string]string), searches: make(map[string]*survival.Search),
 			}
 			if err := t.plan(); err != nil {
 				cancel()
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	var runs sync.WaitGroup
 	defer runs.Wait()
 	defer cancel()
-	runs.Go(func() { crew.makeAll(ctx, trials) })
+	runs.Go(func() { scheduler.makeAll(ctx, trials) })
 	for _, t := range trials {
 		if err := t.fill(ctx, d, len(trials)); err != nil {
 			return d, err
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 }
 
 type trial struct {
-	*crew
+	*scheduler
 	algorithm *dme.Algorithm
 	with      map[string]string // options that differ from the defaults
 	set       dme.Options       // all of them

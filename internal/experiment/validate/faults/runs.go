@@ -37,30 +37,30 @@ const (
 	light = 1
 )
 
-// crew makes runs side by side. Hardly more move under heavy load than there are cores, or one
+// scheduler makes runs side by side. Hardly more move under heavy load than there are cores, or one
 // would delay another; a run that stands still makes room.
-type crew struct {
+type scheduler struct {
 	*Options
 	cores  int64
 	moving *semaphore.Weighted
 }
 
-func newCrew(o *Options) *crew {
+func newScheduler(o *Options) *scheduler {
 	cores := int64(runtime.GOMAXPROCS(0))
-	return &crew{o, cores, semaphore.NewWeighted(core * cores)}
+	return &scheduler{o, cores, semaphore.NewWeighted(core * cores)}
 }
 
 // alone waits until no run moves, and returns what lets them go on.
-func (c *crew) alone(ctx context.Context) (release func(), err error) {
+func (c *scheduler) alone(ctx context.Context) (release func(), err error) {
 	return c.take(ctx, core*c.cores)
 }
 
-func (c *crew) take(ctx context.Context, n int64) (release func(), err error) {
+func (c *scheduler) take(ctx context.Context, n int64) (release func(), err error) {
 	err = c.moving.Acquire(ctx, n)
 	return sync.OnceFunc(func() { c.moving.Release(n) }), err
 }
 
-func (c *crew) makeAll(ctx context.Context, trials []*trial) {
+func (c *scheduler) makeAll(ctx context.Context, trials []*trial) {
 	var group errgroup.Group
 	defer group.Wait()
 	group.SetLimit(sideBySide)
@@ -81,7 +81,7 @@ func (c *crew) makeAll(ctx context.Context, trials []*trial) {
 
 // weight is how much of the cores a run may need. An algorithm that relies on a bound on
 // delays has all: others could break it.
-func (c *crew) weight(x *ran) int64 {
+func (c *scheduler) weight(x *ran) int64 {
 	switch {
 	case x.job.Network.Real() && x.job.Algorithm.Needs(x.job.Options).BoundedDelay:
 		return core * c.cores
