@@ -69,7 +69,7 @@ func Starved(bound claim.Overtaking, r *runs.Result) string {
 	if !overtaken(bound, r, trip, known) {
 		return ""
 	}
-	return fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, where %s",
+	return fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own; %s",
 		r.Fairness.MaxBypass, bound.Describe(trip))
 }
 

@@ -125,7 +125,7 @@ func TestUnfair(t *testing.T) {
 	}{
 		{"within the bound", claim.List{bound}, 8, 1, "saturate", true, nil, ""},
 		{"beyond the bound", claim.List{bound}, 9, 1, "saturate", true, nil,
-			"9 entries of others before its own, where at most 2(N−1) = 8 are claimed by a paper"},
+			"9 entries of others before its own; at most 2(N−1) = 8 are claimed by a paper"},
 		{"the bound is of other links", claim.List{bound}, 50, 1, "saturate", false, nil, ""},
 		{"no bound, little", nil, 60, 1, "saturate", true, nil, ""},
 		{"no bound, much", nil, 61, 1, "poisson", true, nil, "starving: a node that had asked saw 61 entries"},

@@ -173,7 +173,7 @@ func (ch chart) points(label, metric string) []plots.Point {
 
 // howToRead says what the points of a chart are.
 func (ch chart) howToRead(metric string) string {
-	text := fmt.Sprintf("Medians of the repetitions with their %.0f%% confidence intervals, where there are enough for one",
+	text := fmt.Sprintf("Medians of the repetitions with their %.0f%% confidence intervals, if there are enough for one",
 		100*stats.Confidence)
 	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
 		text += "; bars reach further by the clocks’ bound"

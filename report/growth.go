@@ -203,7 +203,7 @@ func (p *paper) growthTables() []page.Table {
 	t := page.Table{
 		ID: "growth", Title: "How messages grow with N", Folded: true,
 		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the " +
-			"claim's own formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out " +
+			"claim's own formula; 1/N describes values that approach a constant. A bound need not be reached: if its growth is out " +
 			"of the question, the best one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; " +
 			"each stands with its distance from the best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is " +
 			"the exponent of y = a + c·N^p if it may be anything; over few sizes its interval is wide, since a, c and p can stand " +

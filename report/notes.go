@@ -24,7 +24,7 @@ func (c *collection) notes() []page.Note {
 		{true, "Response time", "From the request to the exit from the critical section, which includes the time inside."},
 		{true, "Waiting time", "From the moment at which the workload wanted the request to the entry. A request that had to stand in line " +
 			"behind its own node's earlier one has waited from the beginning."},
-		{true, "Synchronization delay (SD)", "From an exit to the next entry, only where another node was waiting at the exit. SD/T is its " +
+		{true, "Synchronization delay (SD)", "From an exit to the next entry, only if another node was waiting at the exit. SD/T is its " +
 			"mean over the mean one-way delay T of a message."},
 		{hosts, "± a time", "Times on different hosts are compared by their clocks, whose offset is known up to a bound: no error is larger, " +
 			"if no clock runs faster or slower than the program takes for granted. Response and waiting times are read on one clock and need " +
@@ -37,7 +37,7 @@ func (c *collection) notes() []page.Note {
 			"runs of each run's own median and 99th percentile, and the least of all."},
 		{hosts, "Load of a host", "Cores that were busy on average while a run went on, of these with its workers, and the rest with others, " +
 			"the agent among them."},
-		{true, "Jain's index", "(Σx)² / (N·Σx²) of the nodes' entries in the steady part: 1 where all entered equally often, 1/N where one " +
+		{true, "Jain's index", "(Σx)² / (N·Σx²) of the nodes' entries in the steady part: 1 if all entered equally often, 1/N if one " +
 			"node did alone."},
 		{true, "Longest run, bypass", "The most entries in a row by one node, and the most entries by others between a request and its " +
 			"own entry."},

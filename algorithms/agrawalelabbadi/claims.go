@@ -115,7 +115,7 @@ func failureClaims() claim.List {
 	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
 	falseOfCost := says(Cheaper, "0: mutual exclusion is achieved at increasing costs", "", "9.9.4",
 		func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
-	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
+	falseOfCost.KnownFalse = "if most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
 		"4.92 on average after 6, and 4 again after 11"
 	return claim.List{
 		claim.Violations.Is("0, whatever has failed: quorums meet", claim.Faults, section+"9.9.3 and 9.9.6").

@@ -80,7 +80,7 @@ func exercises() claim.List {
 		BothAtOnce.AtMost("1", claim.AnyLoad, source+", theorem 9.1").Where(several),
 		NotAtTop.AtLeast("1: the request need not be at the top of another site's queue",
 			claim.Burst, "textbook, Exercise 9.3").Where(several),
-		NotAtTopInSilence.Is("0: it is at the top of all where there are no messages in transit",
+		NotAtTopInSilence.Is("0: it is at the top of all if no messages are in transit",
 			claim.Worst, "textbook, Exercise 9.3").Where(several),
 	}
 }

@@ -31,7 +31,7 @@ func claims() claim.List {
 		claim.MessagesPerCS.AtLeast("2(N−1): no parallel, symmetric, distributed algorithm can do with fewer",
 			claim.Burst, "TR-869, sections 4.1 and 8").Named("least-possible").
 			Where(func(s dme.Setting) bool { return s.Nodes >= 3 }).
-			Refuted("a REQUEST can serve as a REPLY: N − 1/N messages where all requests are concurrent, " +
+			Refuted("a REQUEST can serve as a REPLY: N − 1/N messages if all requests are concurrent, " +
 				"12.9 and not 24 on 13 nodes"),
 	})
 }

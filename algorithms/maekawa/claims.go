@@ -167,8 +167,8 @@ func times() claim.List {
 		claim.SyncDelay.Averages("2T: two messages, one after the other",
 			claim.Saturated, textbook+"section 9.8: two sequential message transfers").
 			Where(both(published, truePlane)).
-			Refuted("where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
-				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs"),
+			Refuted("if the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
+				"the planes have here (labelling=natural) always if nodes enter in turn, else for two of K pairs"),
 		// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
 		StrangeNeighbours.Is("0 (labelling=natural): the sets of neighbours meet in one of the two",
 			claim.Static, labelled).Where(truePlane).MeasuredBy(strangeNeighbours),

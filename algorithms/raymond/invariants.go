@@ -36,9 +36,9 @@ func robustInvariants() []dme.Invariant {
 		}
 		return one(v)
 	}
-	all[0].Statement = "where every node is up and knows HOLDER, " + all[0].Statement
+	all[0].Statement = "if every node is up and knows HOLDER, " + all[0].Statement
 	for k := 1; k < len(all); k++ {
-		all[k].Statement = "where both are up and have heard each other: " + all[k].Statement
+		all[k].Statement = "if both are up and have heard each other: " + all[k].Statement
 	}
 	return all
 }

@@ -54,8 +54,8 @@ func times() claim.List {
 			claim.Light, textbook+"section 9.2.3; "+report+"section 5.4, case B").OnEqualDelays(),
 		claim.ResponseTime.AtLeast("one round trip + E", claim.AnyLoad, report+"section 5.3.1").As("2T + E"),
 		LaterFirst.Averages("1/2", claim.Contention, report+"section 5.3.2").Where(claim.AtLeastTwo).
-			Refuted("numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
-				"it is 1/2 where the numbers are equal and the numbers of the nodes decide"),
+			Refuted("numbers know something of time: a later request has a larger number, since its node has heard of more requests; " +
+				"it is 1/2 if the numbers are equal and the numbers of the nodes decide"),
 		// The node number decides, which knows nothing of time. If nodes ask again at their exits,
 		// neither does it look like chance.
 		TieLaterFirst.Averages("1/2 of the conflicts between equal numbers", claim.Burst, report+"section 5.3.2").

@@ -41,7 +41,7 @@ func TestOutOfThreads(t *testing.T) {
 		want    string
 	}{
 		{60, "", 69, "lamport on 40 nodes over tcp needs about 332 threads"},
-		{60, "--force", 69, "(RLIMIT_NPROC); choose fewer nodes or more --nodes-per-worker, " +
+		{60, "--force", 69, ", RLIMIT_NPROC); choose fewer nodes or more --nodes-per-worker, " +
 			"raise the limit on threads (ulimit -u, RLIMIT_NPROC), for which even --force is no help"},
 		{60, "--nodes-per-worker 40", 0, ""},
 	} {

@@ -45,7 +45,7 @@ func (n *Net) starved() error {
 	bound := n.overtaking()
 	for _, e := range n.Entries {
 		if e.Bypass > bound.Most(n.trip) {
-			return fmt.Errorf("node %d starves: %d entries of others between its request and its entry, where %s, "+
+			return fmt.Errorf("node %d starves: %d entries of others between its request and its entry (%s), "+
 				"and none of the messages was on its way for more than %d entries\n%s",
 				e.Node, e.Bypass, bound.Describe(n.trip), n.trip, n.States())
 		}

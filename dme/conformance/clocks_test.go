@@ -75,7 +75,7 @@ func TestClocksAreOnlyCompared(t *testing.T) {
 		return nil
 	}
 	for _, fault := range []string{"parity", "distance", "dead", "doubles"} {
-		if err := tick(fault); err == nil || !strings.Contains(err.Error(), "where clocks are lower") {
+		if err := tick(fault); err == nil || !strings.Contains(err.Error(), "if clocks are lower") {
 			t.Errorf("%s: %v", fault, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestClocksOnlyRise(t *testing.T) {
 		return nil
 	}
 	for _, fault := range []string{"copies", "falls", "parity", "boasts", "compares clocks"} {
-		if err := run(fault); err == nil || !strings.Contains(err.Error(), "where clocks are lower") {
+		if err := run(fault); err == nil || !strings.Contains(err.Error(), "if clocks are lower") {
 			t.Errorf("%s: %v", fault, err)
 		}
 	}

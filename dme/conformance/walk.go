@@ -205,7 +205,7 @@ func turns(a *dme.Algorithm, nodes int, set map[string]string) (worst Turns, err
 		}
 		if t.MaxBypass > t.Allowed.Most(claim.OrdinaryTrip) {
 			return t, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: node %d starves: %d entries of others since it asked, "+
-				"where %s, though it asks all the time and nothing is slower for it; Jain's index of the entries is %.3f",
+				"(%s), though it asks all the time and nothing is slower for it; Jain's index of the entries is %.3f",
 				nodes, set, seed, t.Node, t.MaxBypass, t.Allowed.Describe(claim.OrdinaryTrip), t.Jain)
 		}
 		if t.MaxBypass >= worst.MaxBypass {

@@ -100,7 +100,7 @@ func (c *comparison) near(first compared, most int) error {
 func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	real, ok := c.classes.In(c.Network, here, x)
 	if !ok {
-		return nil, fmt.Errorf("%s on %d nodes, seed %d: %v is possible only where clocks are lower", c.Algorithm.Name, c.Nodes, c.Seed, x)
+		return nil, fmt.Errorf("%s on %d nodes, seed %d: %v is possible only if clocks are lower", c.Algorithm.Name, c.Nodes, c.Seed, x)
 	}
 	var expected [][]uint32
 	low := c.classes.Step(c.walker, here, x, func(v []uint32) { expected = append(expected, slices.Clone(v)) })
@@ -110,13 +110,13 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	differs := func(format string, args ...any) error {
 		return fmt.Errorf("%s on %d nodes, seed %d: %s of node %d %s, from\n%s\nto\n%s\n"+
 			"It does more with a clock that it shows (%s, or one in a message) than compare it, copy it, or set it to a successor. "+
-			"Show the number by Visitor.Uint; or, where Visitor.Rising shows it and no arithmetic is done, by Visitor.Clock",
+			"Show the number by Visitor.Uint; or, if Visitor.Rising shows it and no arithmetic is done, by Visitor.Clock",
 			c.Algorithm.Name, c.Nodes, c.Seed, c.handler(e), x.Node, fmt.Sprintf(format, args...),
 			strings.Join(before, "\n"), strings.Join(c.States(), "\n"), clocks)
 	}
 	if low != nil && bad == nil || bad != nil && bad.Property != Exclusion {
 		if low == nil || bad == nil {
-			return nil, differs("does something else where clocks are lower: %v, and there %v", bad, low)
+			return nil, differs("does something else if clocks are lower: %v, and then %v", bad, low)
 		}
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	if low != nil && c.classes.Ordered() {
 		return nil, nil // not all classes were yielded
 	}
-	return nil, differs("does something else where clocks are lower that have the same order")
+	return nil, differs("does something else if clocks are lower, in the same order")
 }
 
 var handlers = map[dme.EventKind]string{

@@ -83,9 +83,9 @@ const (
 		"'stops': it held, and a node waited for ever. 'unsafe': two nodes were in the critical section at once. " +
 		"'fenced': they were, and a resource refused the late one by its fencing token, so that no update was lost. " +
 		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': not tested."
-	Marks = "Without a mark a word stands on all runs and on all states of a small system. " +
-		"¹ The search was too large to visit all states: it stands on a part of them, and on random schedules. " +
-		"² No search can see it: it stands on the runs alone. ³ It is safe under conditions that are named where its cell opens. " +
+	Marks = "Without a mark a word rests on all runs and on all states of a small system. " +
+		"¹ The search was too large to visit all states: it rests on a part of them, and on random schedules. " +
+		"² No search can see it: it rests on the runs alone. ³ Safe under conditions, which its cell names when opened. " +
 		"Each column is one kind of fault alone."
 )
 
@@ -139,7 +139,7 @@ func (d *Document) Rows() [][]Cell {
 // Conditions says under which conditions the runs were made.
 func (d *Document) Conditions() string {
 	return fmt.Sprintf("%d runs of each under heavy load and under light load over %s, N = %d or the next that the algorithm has, "+
-		"seeds %d to %d. Times are those under heavy load, or under light load where only an idle node is hit. "+
+		"seeds %d to %d. Times are those under heavy load, or under light load if only an idle node is hit. "+
 		"Searches have up to one crash or two lost messages at any moment; for a partition, one lost message.",
 		d.Repetitions, strings.Join(d.Networks, " and "), d.Nodes, d.Seed, d.Seed+uint64(max(0, d.Repetitions-1)))
 }

@@ -130,7 +130,7 @@ func advice(err error) string {
 	case errors.Is(err, natsgo.ErrAuthorization), strings.Contains(err.Error(), "nkeys"), strings.Contains(err.Error(), "unable to extract"):
 		return "are the credentials right?"
 	case errors.Is(err, natsgo.ErrSecureConnWanted):
-		return "it does not encrypt: write nats:// where that is meant, on this host's loopback"
+		return "it does not encrypt: write nats:// if that is meant, on this host's loopback"
 	case errors.Is(err, natsgo.ErrMaxConnectionsExceeded), strings.Contains(strings.ToLower(err.Error()), natsgo.MAX_CONNECTIONS_ERR):
 		return "it takes no more connections: a run needs one for each worker"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

@@ -305,7 +305,7 @@ func (a *Advice) WriteText(w io.Writer, style layout.Style) error {
 	if a.Measure != "" {
 		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted
 		if !a.Question.DelayMeasured {
-			line("", "between hosts where messages take this long anyway, leave out --set delay")
+			line("", "between hosts whose messages take this long anyway, leave out --set delay")
 		}
 	}
 	_, err := io.WriteString(w, out.String())

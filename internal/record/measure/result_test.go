@@ -176,7 +176,7 @@ func TestOvertaking(t *testing.T) {
 		end := int64(10 * (times + 1))
 		o.Entries = append(o.Entries, entry(2, 1, end, end+10), entry(3, end, end+10, end+20))
 		o.Nodes, o.Stop = counted(3, o.Entries, 4), end+20
-		const want = "starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"
+		const want = "starving: a node that had asked saw 37 entries of others before its own; at most 12 for each of 3 nodes"
 		if r := result(o); warned(r, want) != starves || len(r.Warnings) > 1 {
 			t.Errorf("overtaken %d times: %q", times, r.Warnings)
 		}

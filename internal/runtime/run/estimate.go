@@ -291,7 +291,7 @@ func (e Estimate) Check(l environment.Limits) error {
 			fmt.Sprintf(", raise the limit on descriptors (ulimit -n %d)", e.Descriptors)},
 	} {
 		if x.need > x.left.Left {
-			lacks = append(lacks, fmt.Sprintf("%s %s, where %s are left (%s)", x.text(x.need), x.what, x.text(x.left.Left), x.left.By))
+			lacks = append(lacks, fmt.Sprintf("%s %s (left: %s, %s)", x.text(x.need), x.what, x.text(x.left.Left), x.left.By))
 			advice += x.how
 		}
 	}

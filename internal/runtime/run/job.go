@@ -69,8 +69,8 @@ func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
 	case strings.EqualFold(name, "all"):
-		return nil, fmt.Errorf("no algorithm is named %q; name each, as in maekawa,raymond where several may be given, "+
-			"or leave it out where the default is all", name)
+		return nil, fmt.Errorf("no algorithm is named %q; name each, such as maekawa,raymond if several are allowed, "+
+			"or leave it out if the default is all", name)
 	}
 	return nil, units.UnknownName("algorithm", name, names, "'dmebench list' shows what there is")
 }

@@ -71,7 +71,7 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 		return r, fault("the search found that nothing serves the waiting nodes, its schedule does not show it")
 	default: // an invariant that does more with clocks than compare them
 		r.Trace = nil
-		r.Stopped = "where clocks count by their order alone, and it is not so for the nodes: " + bad.Verdict
+		r.Stopped = "if clocks counted by their order alone, which they do not for these nodes: " + bad.Verdict
 		return r, nil
 	}
 	r.Violation, r.Lasso = &r.Trace.Violation, &Lasso{Prefix: prefix}
@@ -82,7 +82,7 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 }
 
 // spurious is why a schedule that was found counts for nothing.
-const spurious = "a schedule that breaks a property was found where clocks count by their order alone; the nodes cannot follow it"
+const spurious = "a schedule that breaks a property was found with clocks that count by their order alone; the nodes cannot follow it"
 
 func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 	r := LivenessResult{Verdict: Incomplete}

@@ -182,7 +182,7 @@ func TestPartsThatCannotBe(t *testing.T) {
 		err  error
 		want string
 	}{
-		{Part{First: 1, Done: 3}, nil, "a part of 3 schedules from 1 on, where those from 0 on to 10"},
+		{Part{First: 1, Done: 3}, nil, "a part of 3 schedules from 1 on, in place of those from 0 to 10"},
 		{Part{First: 0, Done: 0}, nil, "a part of 0"},
 		{Part{First: 0, Done: 11}, nil, "a part of 11"},
 		{Part{First: 0, Done: 2, Broken: true}, nil, "seed 2 broke a property elsewhere"},

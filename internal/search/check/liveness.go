@@ -135,7 +135,7 @@ func (x *exhaustive) retrace(path []int) (steps []vnet.Step, err error) {
 		}
 		if _, real := x.space.Of(n); real != h {
 			err = fault("step %d, %v, leads the nodes into another state than in the search, "+
-				"as it does where an algorithm's saved state is not all of its state", len(steps), steps[len(steps)-1])
+				"as happens if an algorithm's saved state is not all of its state", len(steps), steps[len(steps)-1])
 			return
 		}
 		real, ok := walker.In(n, v, s)

@@ -288,7 +288,7 @@ func givesNoVerdict(t *testing.T, what string, right bool, err error) {
 		}
 		return
 	}
-	for _, want := range []string{"Request of node 2", "node 2 is idle: clock=", "(clock, known, ", "where clocks are lower", "Visitor.Uint"} {
+	for _, want := range []string{"Request of node 2", "node 2 is idle: clock=", "(clock, known, ", "if clocks are lower", "Visitor.Uint"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q is not in the error: %v", what, want, err)
 		}

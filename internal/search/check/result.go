@@ -381,7 +381,7 @@ func (x *Result) rate(what string) string {
 func (x *Result) proof() string {
 	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
 	if x.InFlight > 0 {
-		who += fmt.Sprintf(", but only where a link then holds no more than %d", x.InFlight)
+		who += fmt.Sprintf(", but only if a link then holds no more than %d", x.InFlight)
 	}
 	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
 }

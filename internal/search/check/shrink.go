@@ -295,7 +295,7 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 			return Report{}, err
 		}
 		if p.First != all.Done || p.Done < 1 || p.Done > s.Schedules-all.Done {
-			return Report{}, fmt.Errorf("check: a part of %d schedules from %d on, where those from %d on to %d were asked for",
+			return Report{}, fmt.Errorf("check: a part of %d schedules from %d on, in place of those from %d to %d",
 				p.Done, p.First, all.Done, s.Schedules)
 		}
 		all.add(p)

@@ -223,7 +223,7 @@ func (f *Fleet) able(all []Info) (free []Info, unable []string) {
 }
 
 func (f *Fleet) otherProgram(i Info) error {
-	return fmt.Errorf("%s runs another program: %s, where this is %s; install the same build on all hosts", i.Name, i.Program, f.program)
+	return fmt.Errorf("%s runs another program: %s, while this is %s; install the same build on all hosts", i.Name, i.Program, f.program)
 }
 
 func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.Duration) error {
@@ -254,7 +254,7 @@ func agree(agents []Info) error {
 		}
 	}
 	if near >= 0 && far >= 0 {
-		errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
+		errs = append(errs, fmt.Errorf("agents: %s, at %s, cannot be reached from %s, at %s: give the former its --address",
 			agents[near].Name, agents[near].Address, agents[far].Name, agents[far].Address))
 	}
 	return errors.Join(errs...)

@@ -94,9 +94,9 @@ func TestAgree(t *testing.T) {
 		}
 	}
 	for words, bad := range map[string][]Info{
-		"two are named a":                {at("a", "10.0.0.1"), at("a", "10.0.0.2")},
-		"give the former its --address":  {at("a", "127.0.0.1"), at("b", "10.0.0.2")},
-		"b is at ::1, where a, at 10.0.": {at("a", "10.0.0.1"), at("b", "::1")},
+		"two are named a":                               {at("a", "10.0.0.1"), at("a", "10.0.0.2")},
+		"give the former its --address":                 {at("a", "127.0.0.1"), at("b", "10.0.0.2")},
+		"b, at ::1, cannot be reached from a, at 10.0.": {at("a", "10.0.0.1"), at("b", "::1")},
 	} {
 		if err := agree(bad); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", words, err)

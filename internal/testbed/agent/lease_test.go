@@ -265,7 +265,7 @@ func TestAnotherProgram(t *testing.T) {
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1.0", Commit: "c0ffee", SHA256: "11"}})
 	allAgents(t, fleet, 2)
 	_, err := fleet.Discover(t.Context(), 2, time.Second)
-	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, where this is "+
+	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, while this is "+
 		fleet.program.String()) {
 		t.Error(err)
 	}

@@ -149,7 +149,7 @@ func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 		return Answer{}, fmt.Errorf("workqueue: a task has no JSON form: %w; this is a fault of the program", err)
 	}
 	if int64(len(b)) > q.conn.MaxPayload() {
-		return Answer{}, unavailable("a task of %d bytes, files included, where the NATS server takes messages of %d; "+
+		return Answer{}, unavailable("a task of %d bytes, files included, but the NATS server takes at most %d; "+
 			"raise its max_payload, or do without agents", len(b), q.conn.MaxPayload())
 	}
 	either, stop := context.WithCancelCause(ctx) // ends with the queue, too

@@ -371,7 +371,7 @@ func (c *core) deliver(ctx context.Context, o *offer, subject string, answer []b
 		return err
 	}
 	if errors.Is(persist(giveUp, hand), natsgo.ErrMaxPayload) {
-		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
+		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes at most %d; raise its max_payload, or do without agents",
 			len(answer), c.conn.MaxPayload())
 		answer, _ = json.Marshal(Answer{Error: text})
 		_ = persist(giveUp, hand)

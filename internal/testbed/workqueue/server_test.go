@@ -211,9 +211,9 @@ func TestCannotBegin(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
-	wantText(t, err.Error(), "a task of 5", "takes messages of 4096; raise its max_payload")
+	wantText(t, err.Error(), "a task of 5", "takes at most 4096; raise its max_payload")
 	a := all(t, q, []Task{simulation("maekawa", 400, 800, 1)})
-	wantText(t, a[0].Error, "its result is of", "takes messages of 4096; raise its max_payload")
+	wantText(t, a[0].Error, "its result is of", "takes at most 4096; raise its max_payload")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
