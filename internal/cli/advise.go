@@ -21,7 +21,7 @@ import (
 func (p *program) adviseCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "advise",
-		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
+		Usage: "which algorithm suits a number of nodes and a rate, predicted by simulation",
 		UsageText: "dmebench advise -n 10 --total-rate 200 --delay 1ms --cs 2ms\n" +
 			"dmebench advise -n 20 --survive crash,pause --sites regions",
 		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' does, and\n" +

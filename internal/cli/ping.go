@@ -24,7 +24,7 @@ func (p *program) pingCommand() *cli.Command {
 		Usage:     "measure the networks' own limits: round trip, ring, streaming",
 		UsageText: "dmebench ping\ndmebench ping --transport tcp --test ring --processes 8",
 		Description: "Processes on this host pass small messages, over plain sockets (or the NATS client library alone) and\n" +
-			"over the transports that runs use, by turns. The last column is the median ratio of speeds, with its\n" +
+			"over the transports that runs use, in turn. The last column is the median ratio of speeds, with its\n" +
 			"interval: above 1 the transport is faster. Figures move several-fold with the placement of processes:\n" +
 			"compare ratios, of one command.",
 		Flags: []cli.Flag{

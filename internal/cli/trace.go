@@ -46,8 +46,8 @@ func (p *program) traceCommand() *cli.Command {
 		UsageText: "dmebench trace ricartagrawala/figures-a-to-j --svg figure.svg\n" +
 			"dmebench run maekawa -n 3 --requests 6 --trace run.jsonl && dmebench trace run.jsonl",
 		Description: "The argument is the name of a built-in scenario ('dmebench list scenarios'), a scenario in a file,\n" +
-			"or a recording of 'dmebench run --trace'. If a scenario says what must come of its steps, and something\n" +
-			"else does, the difference is printed and the exit code is 1.\n\n" +
+			"or a recording of 'dmebench run --trace'. If a scenario states the outcomes of its steps and others\n" +
+			"follow, the difference is printed and the exit code is 1.\n\n" +
 			"shiviz is a log with vector clocks, perfetto is for ui.perfetto.dev, mermaid is for Markdown.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "scenario", Usage: "play the built-in scenario `NAME`"},
@@ -59,7 +59,7 @@ func (p *program) traceCommand() *cli.Command {
 			&cli.StringFlag{Name: "from", Usage: "begin a recording at `TIME`, such as 2.5ms, or at entry:N"},
 			&cli.StringFlag{Name: "to", Usage: "end it at `TIME`, or with the exit of entry:N",
 				DefaultText: fmt.Sprintf("after %d events, perfetto: %d", firstEvents, firstOfTimeline)},
-			&cli.BoolFlag{Name: "rewrite", Usage: "write what came of its steps into the file of a scenario"},
+			&cli.BoolFlag{Name: "rewrite", Usage: "write the outcomes of its steps into the file of a scenario"},
 		},
 		Action: p.trace,
 	}

@@ -173,7 +173,7 @@ func testManyGoroutines(t *testing.T, s Subject) {
 }
 
 // testBroadcast lets every node of three processes say everything to all others,
-// by turns to all at once and to one after the other.
+// in turn to all at once and to one after the other.
 func testBroadcast(t *testing.T, s Subject) {
 	l := layout{2, 1, 2}
 	n := l.nodes()

@@ -309,7 +309,7 @@ func parseMutant(text string) (test string, m conformance.Mutant, err error) {
 
 const handlersOf = 64
 
-// rehearsal lets all nodes of a system enter by turns, without a network.
+// rehearsal lets all nodes of a system enter in turn, without a network.
 type rehearsal struct{ *claim.Rehearsal }
 
 func newRehearsal(t testing.TB, a *dme.Algorithm) rehearsal {
