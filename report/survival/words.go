@@ -79,10 +79,10 @@ func (c Cell) StandsOn() Evidence {
 
 // What the words and the marks of the table mean.
 const (
-	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. " +
+	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were up were served. " +
 		"'stops': it held, and a node waited for ever. 'unsafe': two nodes were in the critical section at once. " +
 		"'fenced': they were, and a resource refused the late one by its fencing token, so that no update was lost. " +
-		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': not tested."
+		"'2/12': in 2 of 12 runs; 0: in a search alone. 'unknown': not tested."
 	Marks = "Without a mark a word rests on all runs and on all states of a small system. " +
 		"¹ The search was too large to visit all states: it rests on a part of them, and on random schedules. " +
 		"² No search can see it: it rests on the runs alone. ³ Safe under conditions, which its cell names when opened. " +

@@ -256,9 +256,9 @@ func (s *Standstill) end(e Edge) string {
 	case e.For == dme.None && s.Tokens == 0:
 		return "nobody has it"
 	case e.For == dme.None && lost != nil:
-		return "who has it may not know: lost on the link " + strings.Join(lost, ", ")
+		return "its holder may not know of the request: lost on the link " + strings.Join(lost, ", ")
 	case e.For == dme.None:
-		return "who has it does not give it, and nothing is on its way"
+		return "its holder does not pass it on, and nothing is on its way"
 	case lost != nil:
 		return fmt.Sprintf("%d waits for nobody: lost on the link %s", e.For, strings.Join(lost, ", "))
 	}

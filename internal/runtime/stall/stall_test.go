@@ -74,7 +74,7 @@ func TestCauses(t *testing.T) {
 				Nodes: 3, Waiting: []dme.NodeID{1}, Tokens: 1, Edges: []Edge{{1, dme.None, "TOKEN"}},
 				Losses: []Loss{{From: 1, To: 2, Kind: "REQUEST"}, {From: 3, To: 2, Kind: "REQUEST"}},
 			},
-			[]string{"1 waits for the TOKEN, wherever it is; who has it may not know: lost on the link REQUEST 1→2"},
+			[]string{"1 waits for the TOKEN, wherever it is; its holder may not know of the request: lost on the link REQUEST 1→2"},
 		},
 		"a token whose place is known": {
 			Standstill{
