@@ -421,7 +421,9 @@ func newLink(from, to string, runs []runs.HostLink) link {
 			continue
 		}
 		l.offsets = append(l.offsets, bounded{float64(r.OffsetNS), float64(*r.BoundNS)})
-		l.drift = append(l.drift, r.DriftPPM)
+		if drift, known := r.Drift(); known {
+			l.drift = append(l.drift, drift)
+		}
 	}
 	l.median, l.tail = stats.Median(medians), stats.Median(tails)
 	return l

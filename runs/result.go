@@ -275,6 +275,14 @@ type HostLink struct {
 	OffsetNS  int64   `json:"offset_ns"` // by which To's clock is ahead of From's, at the start of the run
 	BoundNS   *int64  `json:"bound_ns"`  // null if nothing is known of the offset
 	DriftPPM  float64 `json:"drift_ppm"`
+
+	DriftBound float64 `json:"drift_bound_ppm,omitempty"` // on the error of that; 0: unknown
+}
+
+// Drift returns by how many parts per million To's clock runs faster than From's, if that is
+// known. Results of earlier versions have no bound.
+func (l *HostLink) Drift() (ppm float64, known bool) {
+	return l.DriftPPM, l.DriftBound > 0 || l.DriftPPM != 0
 }
 
 // Liveness says whether every request was served.

@@ -266,7 +266,10 @@ func linksTable(list []runs.Run) [][]string {
 				}
 			}
 			if l.BoundNS != nil {
-				clock = []any{l.OffsetNS, *l.BoundNS, l.DriftPPM}
+				clock[0], clock[1] = l.OffsetNS, *l.BoundNS
+				if drift, known := l.Drift(); known {
+					clock[2] = drift
+				}
 			}
 			t.add(r, slices.Concat([]any{r.Result.Status, l.From, l.To, l.Sent, l.Lost}, trips, []any{l.By}, clock)...)
 		}

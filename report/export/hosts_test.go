@@ -101,6 +101,7 @@ func TestHostsAndLinks(t *testing.T) {
 	}
 	list[1].Result.Safety.Resource = &runs.Resource{LostUpdates: 3}
 	list[0].Result.Hosts[0].Clock = &runs.HostClock{OffsetNS: 7, BoundNS: 9} // whose drift is not known
+	list[0].Result.Links[1].BoundNS = new(int64(5))                          // likewise
 	all := files(t, list)
 	rows := testkit.Table(t, all["runs.csv"])
 	if rows[1]["undecided"] != "1" || rows[1]["lost_updates"] != "3" || rows[0]["lost_updates"] != "" ||
@@ -135,7 +136,8 @@ func TestHostsAndLinks(t *testing.T) {
 	for _, row := range []map[string]string{rows[0], hosts[0], links[0]} {
 		has(row, map[string]string{"resource": "nats", "hosts": "a, b"})
 	}
-	has(links[1], map[string]string{"lost": "200", "rtt_median_ns": "", "by": "control", "clock_offset_ns": "", "clock_bound_ns": ""})
+	has(links[1], map[string]string{"clock_offset_ns": "0", "clock_bound_ns": "5", "clock_drift_ppm": ""})
+	has(links[3], map[string]string{"lost": "200", "rtt_median_ns": "", "by": "control", "clock_offset_ns": "", "clock_bound_ns": ""})
 }
 
 // Runs on different hosts are cells of their own in every format.

@@ -60,14 +60,14 @@ func links(o *Observation) []runs.HostLink {
 			RTTMin: trips.Min, RTTMedian: trips.Median, RTTP99: trips.P99, By: byUDP,
 		}
 		offset, bound := l.Clock.Offset(from.Relation.There(o.Start))
-		r.DriftPPM, _, _ = l.Clock.Drift()
+		r.DriftPPM, r.DriftBound, _ = l.Clock.Drift()
 		if bound == math.MaxInt64 {
 			r.By = byControl
 			a, x := from.Relation.Offset(o.Start)
 			b, y := to.Relation.Offset(o.Start)
-			slow, _, known := from.Relation.Drift()
-			if fast, _, both := to.Relation.Drift(); known && both {
-				r.DriftPPM = fast - slow
+			slow, first, known := from.Relation.Drift()
+			if fast, second, both := to.Relation.Drift(); known && both {
+				r.DriftPPM, r.DriftBound = fast-slow, first+second
 			}
 			if offset = b - a; x >= 0 && y >= 0 && x < math.MaxInt64/4 && y < math.MaxInt64/4 {
 				bound = x + y
