@@ -97,7 +97,7 @@ func loads(s runs.Spec) []claim.Load {
 	if readers, err := strconv.ParseFloat(s.Set["readers"], 64); err == nil && readers > 0 {
 		all = append(all, claim.Contention) // the other loads are of requests that exclude each other
 		if readers == 1 && s.Workload == "burst" {
-			all = append(all, claim.Burst) // and where there are no writers nothing waits
+			all = append(all, claim.Burst) // and if there are no writers nothing waits
 		}
 		return all
 	}

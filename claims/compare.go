@@ -96,7 +96,7 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 	return e, true
 }
 
-// excess returns how much more than predicted was measured where that refutes no claim, and why it does not.
+// excess returns how much more than predicted was measured if that refutes no claim, and why it does not.
 func (c *Cell) excess(q claim.Quantity, means []float64, predicted float64) Tolerance {
 	off := (estimateOf(means, c.Compared).mean - predicted) / scaleOf(predicted)
 	switch {
@@ -156,7 +156,7 @@ func (s *sample) point(kind claim.Kind, predicted float64) Point {
 // scaleOf is what differences from a prediction are relative to.
 func scaleOf(predicted float64) float64 { return max(1e-9, math.Abs(predicted)) }
 
-// bound notes by how much values exceed a bound and, where it is kept, how close they come, as a
+// bound notes by how much values exceed a bound and, if it is kept, how close they come, as a
 // part of it: 1 if it is reached.
 func (p *Point) bound(kind claim.Kind, least, most float64) {
 	lesser, greater := most, p.Predicted

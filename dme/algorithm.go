@@ -184,7 +184,7 @@ type Setting struct {
 	System    System // as prepared for Nodes and Options
 
 	T time.Duration // mean one-way delay of a message, if it is known
-	E time.Duration // mean duration of a critical section, where it is known
+	E time.Duration // mean duration of a critical section, if it is known
 
 	Rate float64 // requests per second of all nodes together; 0 if the load is not open
 

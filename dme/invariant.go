@@ -17,7 +17,7 @@ import (
 // says which step of an algorithm's proof fails.
 type Invariant struct {
 	Name     string // in two or three words, as a report has them: "one token"
-	Citation string // where it stands or, where it follows, from what: "textbook, section 9.11"
+	Citation string // where it stands or, if it follows, from what: "textbook, section 9.11"
 
 	// Statement says in a sentence what holds.
 	Statement string

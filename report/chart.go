@@ -20,7 +20,7 @@ type chart struct {
 	size     string   // the number of nodes, if there is one: "n7"
 	about    []string // the same for a reader
 	abscissa plots.Axis
-	names    []string // of the places, where they are words
+	names    []string // of the places, if they are words
 	lines    []line
 	spots    []spot
 	between  bool // predictions are evaluated between the spots too

@@ -14,7 +14,7 @@ import (
 )
 
 // Figures for papers. A picture is what can be shown of one place: a network, a workload
-// and, where there is one, a number of nodes. Pictures of several places become panels of
+// and, if there is one, a number of nodes. Pictures of several places become panels of
 // one figure. The page draws everything else itself.
 
 // panel is one pair of axes of a figure, and what a caption says of it.

@@ -29,7 +29,7 @@ type growth struct {
 	place   int       // of the claimed growth among the ranked, from 1; 0 if there is no claim
 }
 
-// grown fits a label's messages over each network where there are enough sizes.
+// grown fits a label's messages over each network if there are enough sizes.
 func (c *collection) grown(sets []*set, label string) []growth {
 	var all []growth
 	for _, s := range sets {

@@ -192,7 +192,7 @@ func (c *cell) workOfNodes() []float64 {
 	return work
 }
 
-// courses draw how each cell went around its faults, at the larger sizes where there are
+// courses draw how each cell went around its faults, at the larger sizes if there are
 // many.
 func (s *set) courses() (all []picture) {
 	if !s.faulty() {

@@ -87,7 +87,7 @@ type Result struct {
 	Histograms  Histograms        `json:"histograms"`
 	Series      *Series           `json:"series,omitempty"`
 
-	// Sections is the record of each critical section in a compact form, where it
+	// Sections is the record of each critical section in a compact form, if it
 	// was asked for. It is kept in a file of its own beside the result: see
 	// [Run.Sections].
 	Sections []byte `json:"-"`

@@ -42,7 +42,7 @@ type Fit struct {
 	// nothing speaks for the fit.
 	Delta float64
 
-	// Exact is set where nothing but rounding remains: residuals and SD are 0, and
+	// Exact is set if nothing but rounding remains: residuals and SD are 0, and
 	// the intervals are points.
 	Exact bool
 }

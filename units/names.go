@@ -14,7 +14,7 @@ const MaxDistance = 2
 // suggests the name.
 const shortestPrefix = 3
 
-// FindName returns the name among names that is meant by name: the same, or, where there is none,
+// FindName returns the name among names that is meant by name: the same, or, if there is none,
 // the only one that differs from it in case alone. ok is false if there is none.
 func FindName(name string, names []string) (found string, ok bool) {
 	matches := 0

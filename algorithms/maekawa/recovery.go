@@ -74,7 +74,7 @@ func (n *node) unlocked(k int) {
 	}
 }
 
-// chooseMembers makes the substitutes the members, S_i where there are none.
+// chooseMembers makes the substitutes the members, S_i if there are none.
 func (n *node) chooseMembers() {
 	n.Members = n.own
 	if len(n.failures.Substitutes) > 0 {
@@ -83,7 +83,7 @@ func (n *node) chooseMembers() {
 }
 
 // findMembers chooses the members of a new request: S_i, or a quorum without the
-// failed nodes, or S_i where there is none.
+// failed nodes, or S_i if there is none.
 func (n *node) findMembers() {
 	n.failures.Substitutes = nil
 	if !n.numbered && !n.failures.NoneOf(n.own) {

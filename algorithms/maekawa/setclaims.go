@@ -172,7 +172,7 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 	}
 }
 
-// throughTwo returns the number of lines through any two points, where it is the
+// throughTwo returns the number of lines through any two points, if it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
 	var through [][]dme.NodeID // each point

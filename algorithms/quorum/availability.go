@@ -86,7 +86,7 @@ func (a AfterFailures) variance() float64 {
 }
 
 // Resilience examines, for each number of failures, all choices of failed nodes if these are at
-// most patterns, and else as many that are drawn at random; one stands for all where nodes are
+// most patterns, and else as many that are drawn at random; one stands for all if nodes are
 // alike. It takes O(N·patterns) searches, each of O(N·K) steps. Of a tree all choices are counted
 // without trying them.
 func (s *System) Resilience(patterns int, seed uint64) Resilience {

@@ -336,7 +336,7 @@ func differenceSet(q int) []int {
 }
 
 // zeros returns the k < q²+q+1 for which s(k) = 0, where s begins 0, 0, 1 and
-// s(k+3) = a·s(k+2) + b·s(k+1) + c·s(k); or nil where there are not q+1.
+// s(k+3) = a·s(k+2) + b·s(k+1) + c·s(k); or nil if there are not q+1.
 func (f *field) zeros(a, b, c int) []int {
 	zeros := make([]int, 0, f.q+1)
 	s0, s1, s2 := 0, 0, 1

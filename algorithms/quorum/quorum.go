@@ -48,7 +48,7 @@ type System struct {
 	name    string
 	nodes   int
 	sets    family
-	weights []uint64 // votes of the nodes where they were given
+	weights []uint64 // votes of the nodes if they were given
 }
 
 // family is the rule behind a System. What it appends is in ascending order, without
@@ -82,7 +82,7 @@ func countOf(f family) func(id dme.NodeID) (size, load int) {
 	return nil
 }
 
-// Name returns the name of the construction, with its file where it has one.
+// Name returns the name of the construction, with its file if it has one.
 func (s *System) Name() string { return s.name }
 
 // Nodes returns N.

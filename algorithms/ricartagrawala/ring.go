@@ -19,7 +19,7 @@ import (
 //     until it leaves.
 //  3. A node whose own REQUEST has come home enters.
 //
-// That takes N messages, the fewest there can be where each node must receive and send one, and the
+// That takes N messages, the fewest there can be if each node must receive and send one, and the
 // delays of all stops add up.
 //
 // form=notes: the REQUEST goes round without a pause.

@@ -95,7 +95,7 @@ type place struct {
 	next, previous dme.NodeID
 }
 
-// invariants are those of a single token and, where it rests, of the chain of sites that have asked
+// invariants are those of a single token and, if it rests, of the chain of sites that have asked
 // for it.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{

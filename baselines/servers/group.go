@@ -254,7 +254,7 @@ func (g *group) kill(i int) {
 	g.mu.Unlock()
 	if all := descendants(c.PID()); len(all) > 0 {
 		signalAll(all, syscall.SIGKILL)
-		signalAll([]int{c.PID()}, syscall.SIGCONT) // where it was paused
+		signalAll([]int{c.PID()}, syscall.SIGCONT) // if it was paused
 		select {
 		case <-c.Ended():
 		case <-time.After(reapTime):

@@ -7,7 +7,7 @@ type Quantity struct {
 	ID   string // as part of a claim's: "messages-per-cs"
 	Name string // for a reader: "messages per CS"
 
-	// Kind and Per are kinds of messages: if only those of one kind are counted, and where they are
+	// Kind and Per are kinds of messages: if only those of one kind are counted, and if they are
 	// counted per message of another kind and not per entry.
 	Kind, Per string
 }

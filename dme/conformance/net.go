@@ -158,7 +158,7 @@ func (n *Net) InFlight(from, to dme.NodeID) []dme.Message { return n.network.OnT
 func (n *Net) Flying() []vnet.Flight { return n.network.InFlight() }
 
 // Deliver delivers the k-th message, from 0, on the way between two nodes, or the news that the
-// sender is down or up. It panics if there is none, and where a node would receive a sequenced
+// sender is down or up. It panics if there is none, and if a node would receive a sequenced
 // broadcast before an earlier one. It may overtake others of its link, but no news.
 func (n *Net) Deliver(from, to dme.NodeID, k int) {
 	x := vnet.Step{Kind: dme.Receive, Node: to, From: from, Index: k}

@@ -90,14 +90,14 @@ type Turns struct {
 	Entries   int     // while every node still asked again
 	MaxBypass int     // most entries of others between a request and its entry
 	Node      int     // the node that was overtaken so often
-	Jain      float64 // Jain's index of the nodes' entries: 1 is even, 1/N where one node had all
+	Jain      float64 // Jain's index of the nodes' entries: 1 is even, 1/N if one node had all
 
 	// Allowed says how large MaxBypass may be, with [claim.OrdinaryTrip].
 	Allowed claim.Overtaking
 }
 
 // starving is how many entries of others, for each node of the system, a node that
-// waits may see where no claim promises less (see [claim.OvertakingBound]).
+// waits may see if no claim promises less (see [claim.OvertakingBound]).
 const starving = claim.TurnsOfOthers + claim.OrdinaryTrip
 
 // mostTurns is the largest system in which each node asks so often that a single other

@@ -295,7 +295,7 @@ func (d *decoded) place(p heldPair) *heldPair {
 	return &d.pairs[scatter(p.nodes^bits.RotateLeft64(p.links, 15))&uint64(len(d.pairs)-1)]
 }
 
-// replace keeps a pair in its place and, where many have lost theirs so, makes more room.
+// replace keeps a pair in its place and, if many have lost theirs so, makes more room.
 func (d *decoded) replace(p heldPair) {
 	at := d.place(p)
 	if *at != (heldPair{}) {

@@ -147,7 +147,7 @@ func (m *Model) mayArrive(s state, link, i int) bool {
 
 // audible reports whether a message, if it is a broadcast, is what its receiver
 // may hear next: the sender's first, with the first place that the node has not
-// heard or, where it has heard all that have one, without a place.
+// heard or, if it has heard all that have one, without a place.
 func (m *Model) audible(s state, link, i int) bool {
 	p := s.passage(link, i)
 	if !p.broadcast {

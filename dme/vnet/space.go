@@ -231,7 +231,7 @@ func (x *message) decode(m *dme.Message) {
 	}
 }
 
-// queue is what a link holds: in order of sending or, where links do not keep
+// queue is what a link holds: in order of sending or, if links do not keep
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {
 	Hash

@@ -97,7 +97,7 @@ func readOnly(texts []string) (only, error) {
 	return keep, nil
 }
 
-// narrow leaves in the set what is kept; where that is nothing, it says what there is.
+// narrow leaves in the set what is kept; if that is nothing, it says what there is.
 func (o only) narrow(set *runs.Set) error {
 	there := make(map[string][]string)
 	all := set.Runs

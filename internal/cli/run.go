@@ -152,7 +152,7 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r))
-	lost := err // where it could not be kept it is shown at least
+	lost := err // if it could not be kept it is shown at least
 	verdict := cells.JudgeRun(r, thresholds)
 	err = p.print(c, "result", r, func() error { return run.Print(p.stdout, job, r) })
 	if err := cmp.Or(lost, err); err != nil {

@@ -26,7 +26,7 @@ const DefaultOut = "results"
 // Runner carries out one run. It returns a result for every run that it
 // started; an error says that there is none. When ctx ends it returns soon. A
 // runner that has something to tear down calls keep with the result before it
-// does, so that nothing that goes wrong then can lose it. keep is nil where several
+// does, so that nothing that goes wrong then can lose it. keep is nil if several
 // runs go on at once: see [SideBySide].
 type Runner func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error)
 

@@ -190,7 +190,7 @@ func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File
 		if err == nil {
 			w.Name, w.Set = kind.Name, settings(kind.Options)
 		}
-		if err != nil || rated && !kind.Rated { // where none has a rate, that is refused
+		if err != nil || rated && !kind.Rated { // if none has a rate, that is refused
 			w.Rate, w.TotalRate = 0, 0
 		}
 	}

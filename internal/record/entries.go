@@ -28,7 +28,7 @@ type Log struct {
 	limit   int
 	len     int
 	dropped uint64
-	kept    Memory // where it has slots, entries go there
+	kept    Memory // if it has slots, entries go there
 }
 
 // Memory is what a log can lie in so that it outlives its process: whoever maps it can read the

@@ -15,7 +15,7 @@ import (
 // Threshold is a limit on a metric, such as p99>10ms: what a user does not accept, so that a script
 // or a CI job fails by it.
 //
-// The grammar is METRIC OP VALUE, with spaces where one likes. METRIC is what [runs.FindMetric]
+// The grammar is METRIC OP VALUE, with optional spaces. METRIC is what [runs.FindMetric]
 // finds; OP is <, <=, > or >=; VALUE is a duration for a time (10ms), a number or a percentage for
 // Jain's index (0.95, 95%), a number with or without CS/s or /s for a rate, and else a number.
 // Nothing else passes.

@@ -122,7 +122,7 @@ type GeometricMean struct {
 	Change float64 `json:"change"`
 }
 
-// Compare compares b with a. It fails if options are wrong, or where the sides have no cell in
+// Compare compares b with a. It fails if options are wrong, or if the sides have no cell in
 // common, and says in what they differ.
 func Compare(a, b *runs.Set, opt Options) (*Comparison, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
@@ -332,7 +332,7 @@ func (c *Comparison) concerns(tests int) {
 	}
 }
 
-// byChance notes how many alarms there would be where nothing has changed.
+// byChance notes how many alarms there would be if nothing has changed.
 func byChance(tests int, alpha float64) []string {
 	chance := float64(tests) * alpha
 	if chance < 1 {

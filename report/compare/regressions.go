@@ -33,7 +33,7 @@ type Regression struct {
 	Text   string   `json:"text"`  // one line, for a person
 }
 
-// gated are the metrics that a gate looks at, where no others were asked for.
+// gated are the metrics that a gate looks at, if no others were asked for.
 func gated() []string {
 	return []string{runs.Throughput, runs.WaitingP99, runs.ResponseP99, runs.MessagesPerCS}
 }

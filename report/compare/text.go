@@ -11,14 +11,14 @@ import (
 
 // WriteText writes the comparison for a person: a table for each metric with
 // medians, their 95% intervals as a percentage, and the change with its p-value;
-// '~' stands where there is no significant one.
+// '~' means that there is no significant one.
 func (c *Comparison) WriteText(w io.Writer) error {
 	about := fmt.Sprintf("A: %s\nB: %s\n%s", c.A, c.B, c.common)
 	return writeText(w, strings.TrimSpace(about), sides(), c.tables(), c.notes(), layout.Style{})
 }
 
 // WriteText writes the comparison for a person: a table for each metric, with a
-// column for each value of the dimension; or, where they do not fit side by side, a
+// column for each value of the dimension; or, if they do not fit side by side, a
 // line for each.
 func (c *Columns) WriteText(w io.Writer, style layout.Style) error {
 	about := fmt.Sprintf("%s\n%s side by side; each is compared with %s", c.Results, c.Column, c.Names[0])

@@ -6,7 +6,7 @@
 // Mann-Whitney test over repetitions. The best is chosen by the very values that
 // are then tested, so that any two might have been compared; therefore p-values
 // are corrected by Holm's method over all pairs of the column. The probability of
-// naming any difference in a column where there is none is at most alpha.
+// naming any difference in a column without one is at most alpha.
 //
 // What cannot be said is said too: entrants that are not distinguishable, too few
 // repetitions for any test, and entrants that are left out because mutual

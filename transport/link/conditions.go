@@ -82,7 +82,7 @@ func (c *Config) Guarantees(g transport.Guarantees) transport.Guarantees {
 }
 
 // Longest returns for how long a frame waits at most; that has no bound for delays with a
-// tail, and where frames queue for bandwidth.
+// tail, and if frames queue for bandwidth.
 func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	bounded = true
 	c.each(func(x Conditions) {

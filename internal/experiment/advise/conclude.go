@@ -99,7 +99,7 @@ func (a *Advice) lag(x, best rank.Cell) stats.Estimate {
 	return stats.Median(lags)
 }
 
-// cheaper reports whether x sends fewer messages than y or, where they send as many,
+// cheaper reports whether x sends fewer messages than y or, if they send as many,
 // whether its busiest node has less to do.
 func (a *Advice) cheaper(x, y rank.Entrant) bool {
 	for _, metric := range []string{runs.MessagesPerCS, runs.BusiestPerCS} {

@@ -162,7 +162,7 @@ const (
 	little   = 0.1 // relative to the prediction
 )
 
-// doubtful plans more runs where intervals are too wide to decide, and where a mean that is nearly
+// doubtful plans more runs if intervals are too wide to decide, and if a mean that is nearly
 // right is refuted: what still differs then was not chance. With four times as many runs intervals
 // are half as wide, or less than a third with a few runs. Looking twice is comparing twice, and
 // counted so.

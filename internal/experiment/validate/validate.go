@@ -47,7 +47,7 @@ const (
 )
 
 // Run validates the claims of the algorithms. An error says that there is no
-// document, or, where there is one, that it is not complete because ctx was
+// document, or, if there is one, that it is not complete because ctx was
 // cancelled.
 func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	if o.Transport == "" {

@@ -1,4 +1,4 @@
-// Package hugepages gives large slices memory that is mapped 2 MiB at a time, where there is such.
+// Package hugepages gives large slices memory that is mapped 2 MiB at a time, if the system offers it.
 package hugepages
 
 import (

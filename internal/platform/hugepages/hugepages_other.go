@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package hugepages gives large slices memory that is mapped 2 MiB at a time, where there is such.
+// Package hugepages gives large slices memory that is mapped 2 MiB at a time, if the system offers it.
 package hugepages
 
 // Make is make: huge pages are for Linux.

@@ -22,7 +22,7 @@ const (
 )
 
 // histogram returns the distribution of sorted times in HdrHistogram's compressed form (V2,
-// base64), from 1 ns to an hour or, where that is not enough, to the largest time. Negative times
+// base64), from 1 ns to an hour or, if that is not enough, to the largest time. Negative times
 // have no place in it and are left out. Empty if there is nothing to show.
 //
 // It returns what [hdrhistogram.Histogram.Encode] does, but that allocates a table of all buckets and

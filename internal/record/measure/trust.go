@@ -66,7 +66,7 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 }
 
 // claimedTwice finds two nodes of one host that claim the same place in the order that
-// their witness saw, where each host has one of its own.
+// their witness saw, if each host has one of its own.
 func (t *timeline) claimedTwice() (nodes []int, why string) {
 	if t.fenced {
 		return nil, ""

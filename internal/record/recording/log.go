@@ -42,7 +42,7 @@ func (l *Log) Chunks() Stream { return l.chunks }
 
 // Dropped returns how many records came after the bound, and the time of the first
 // of them: what was kept before it is complete. It is the largest time there is
-// where none was dropped.
+// if none was dropped.
 func (l *Log) Dropped() (count uint64, until int64) { return l.dropped, l.until }
 
 // Stream is what one log holds: its chunks, in order.

@@ -357,7 +357,7 @@ func (h *Header) Summary() string {
 
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 
-// Text writes a step on each line, with its number and, where it was measured, its time in ms.
+// Text writes a step on each line, with its number and, if it was measured, its time in ms.
 func Text(w io.Writer, h Header, events []Event) error {
 	out := bufio.NewWriter(w)
 	steps := StepsOf(events)

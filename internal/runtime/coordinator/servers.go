@@ -25,13 +25,13 @@ import (
 // shared resource.
 const storeBytes = 16 << 20
 
-// sharedResource is what critical sections share, in a run where they share something.
+// sharedResource is what critical sections share, if they share something.
 type sharedResource struct {
 	bucket *witness.Bucket // nil if they do not
 	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
-// openControl starts a server for the control plane, where there is none elsewhere.
+// openControl starts a server for the control plane, if there is none elsewhere.
 func (c *coordinator) openControl(context.Context) (err error) {
 	if c.opt.Control != nil {
 		return nil

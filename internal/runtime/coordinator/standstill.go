@@ -35,7 +35,7 @@ const (
 )
 
 // confirm looks once more at a run in which nothing has moved. All nodes are asked
-// where they stand: where a worker was held up, the run goes on once it is not,
+// where they stand: if a worker was held up, the run goes on once it is not,
 // and the algorithm has not stalled. An error names the workers that do not even
 // answer that: not the algorithm stalls then, but they; and a stall in which messages
 // are held is not the algorithm's either.

@@ -60,7 +60,7 @@ func New(h noderun.Runner, env Env, client *workload.Client, log *record.Log) Pr
 func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
 
 // Begin starts the workload at the time start: the process's own schedule,
-// where it has one, counts from there.
+// if it has one, counts from there.
 func (p *Process) Begin(start int64) {
 	p.span(start)
 	if p.Activity() == noderun.Down {

@@ -36,7 +36,7 @@ type Placement struct {
 	Processes   int    `json:"processes"`           // of each side
 	GOMAXPROCS  int    `json:"gomaxprocs"`          // of each process
 	Pinned      bool   `json:"pinned"`              // each to one processor
-	CPUs        []int  `json:"cpus"`                // by process, where they were pinned
+	CPUs        []int  `json:"cpus"`                // by process, if they were pinned
 	PairsPerSet int    `json:"pairs_per_processes"` // pairs that the same processes made
 	NATSServer  string `json:"nats_server,omitempty"`
 }

@@ -364,7 +364,7 @@ func (j *Job) vouchedBound() (bound time.Duration, vouched bool) {
 }
 
 // networkBound returns the bound on delays for nodes if the user gives none: in a simulation 2T,
-// and what its links add at most; 0 over a real network, where none is known.
+// and what its links add at most; 0 over a real network, if none is known.
 func (j *Job) networkBound() time.Duration {
 	if j.Network.Real() {
 		return 0

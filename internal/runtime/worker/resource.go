@@ -89,7 +89,7 @@ func (n *node) begin() {
 	}()
 }
 
-// leave ends the critical section: where there is a resource, once that is written.
+// leave ends the critical section: if there is a resource, once that is written.
 func (n *node) leave() {
 	if n.worker.resource == nil {
 		n.proc.Exit()

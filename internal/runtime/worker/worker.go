@@ -66,8 +66,8 @@ type worker struct {
 	clocks    clock.Reading      // then
 	marked    int64              // when that was
 	lapses    *clock.Lapses
-	guests    guests  // where nodes are processes of their own
-	clients   clients // where they are clients of a lock service
+	guests    guests  // if nodes are processes of their own
+	clients   clients // if they are clients of a lock service
 	lease     *lease  // nil if the coordinator is on this host
 	fenced    sync.Once
 

@@ -1,5 +1,5 @@
 // Package check searches the schedules of an algorithm for one that breaks a property: mutual
-// exclusion, progress, entry on request only, and, where they are asked for, bounds on overtaking.
+// exclusion, progress, entry on request only, and, if they are asked for, bounds on overtaking.
 //
 // A schedule is a sequence of steps, each of which is one event at one node. The nodes are those
 // that run over networks; here a [Search] decides what happens next:

@@ -51,7 +51,7 @@ const little = 1_000_000
 
 // turn is how far a search goes without reduction before it tries one, and what that may
 // cost. A reduction is slower for each state: where the states are few it takes longer
-// than it saves, and where nothing commutes it saves nothing.
+// than it saves, and if nothing commutes it saves nothing.
 type turn struct {
 	states uint64
 	effort vnet.Effort

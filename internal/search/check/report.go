@@ -24,7 +24,7 @@ type Report struct {
 
 	// Complete: all has been searched. Else nothing is known of the rest.
 	Complete bool
-	Stopped  string // why it is not complete, "" if it is or where a violation ended it
+	Stopped  string // why it is not complete, "" if it is or if a violation ended it
 
 	Schedules uint64 // random: up to the one that broke a property
 	Tally

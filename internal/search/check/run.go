@@ -82,7 +82,7 @@ func (r *run) over() bool {
 // mustServe reports whether it is a violation if waiting nodes are never served.
 func (r *run) mustServe() bool { return !r.search.SafetyOnly && !r.Hopeless() }
 
-// take takes a step, and where there is a trace adds to it what came of the step.
+// take takes a step, and if there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
 	if r.starvation != nil {

@@ -388,7 +388,7 @@ func (p *player) starved() []dme.NodeID {
 }
 
 // Difference compares the outcomes that the scenario's file expects with those that a play has
-// brought, as a unified diff of the two: "" if they agree, or where the file expects nothing.
+// brought, as a unified diff of the two: "" if they agree, or if the file expects nothing.
 func (s *Scenario) Difference(played []byte) string {
 	if !s.expects {
 		return ""

@@ -129,7 +129,7 @@ func (f *Fleet) answered(m *natsgo.Msg) {
 const (
 	askAgain  = 300 * time.Millisecond // between roll calls
 	moreCome  = 300 * time.Millisecond // for others, once enough are there
-	listAtAll = time.Second            // where it is not known how many there are
+	listAtAll = time.Second            // if it is not known how many there are
 )
 
 // gather collects agents until enough of them count, or for some time; for a second if none are
