@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/experiment"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/fileio"
 	"dmebench/internal/platform/layout"
@@ -20,6 +22,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed"
 	"dmebench/internal/testbed/agent"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -151,6 +154,29 @@ func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 		case <-c.Context.Done():
 		case <-time.After(askAgain):
 		}
+	}
+}
+
+// hostPatience is how long a sweep waits for the agent of a host, which may be restarting.
+const hostPatience = 2 * time.Minute
+
+// whileAbsent carries out a run, and again as long as that cannot begin because an agent, or the
+// server, is not there; notice is called once. An error after the patience is the end of a sweep.
+func whileAbsent(
+	ctx context.Context, patience time.Duration, notice func(why error), attempt func() (*runs.Result, error),
+) (*runs.Result, error) {
+	for begun := time.Now(); ; notice = func(error) {} {
+		r, err := attempt()
+		if errors.Is(err, agent.ErrNoServer) { // which each host says
+			err = agent.ErrNoServer
+		}
+		switch {
+		case r != nil || ctx.Err() != nil || !agent.Gone(err):
+			return r, err
+		case time.Since(begun) > patience:
+			return nil, fmt.Errorf("%w; %w", err, experiment.ErrNoHost)
+		}
+		notice(err)
 	}
 }
 

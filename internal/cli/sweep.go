@@ -96,6 +96,11 @@ func (p *program) sweep(c *cli.Context) error {
 	if (show || c.IsSet("serve")) && !c.Bool("dry-run") {
 		board = live.NewBoard()
 	}
+	notice := func(why error) {
+		if !show && !c.Bool("quiet") {
+			fmt.Fprintf(p.stderr, "dmebench: %v; waiting for up to %v\n", why, hostPatience)
+		}
+	}
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
@@ -107,15 +112,17 @@ func (p *program) sweep(c *cli.Context) error {
 			return err
 		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
-			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})
-			if err != nil {
-				return nil, err
-			}
 			var line *run.Line
 			if board != nil && !experiment.SideBySide(job.Spec) { // of several at a time no line would tell
 				line = run.NewFeed(func(r run.Reading) { board.Read(live.Reading(r)) })
 			}
-			return p.executeShown(ctx, job, opt, line)
+			return whileAbsent(ctx, hostPatience, notice, func() (*runs.Result, error) {
+				opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})
+				if err != nil {
+					return nil, err
+				}
+				return p.executeShown(ctx, job, opt, line)
+			})
 		},
 		Board: board,
 	}

@@ -20,6 +20,13 @@ import (
 	"dmebench/runs"
 )
 
+// ErrNoHost is wrapped by the error of a [Runner] that can carry out no further run.
+var ErrNoHost = errors.New("no run is possible without it")
+
+func cannotGoOn(why error) error {
+	return refuse(Unavailable, "%w; what is finished stays, and the same command continues", why)
+}
+
 // DefaultOut is the folder below which results are kept.
 const DefaultOut = "results"
 
@@ -27,7 +34,7 @@ const DefaultOut = "results"
 // started; an error says that there is none. When ctx ends it returns soon. A
 // runner that has something to tear down calls keep with the result before it
 // does, so that nothing that goes wrong then can lose it. keep is nil if several
-// runs go on at once: see [SideBySide].
+// runs go on at once: see [SideBySide]. If the error wraps [ErrNoHost], the sweep ends.
 type Runner func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error)
 
 // Options are the circumstances of a sweep. Catalog and Run must be given;
@@ -283,7 +290,11 @@ func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*ru
 		kept = err == nil
 		return err
 	}
-	r := carryOutOne(ctx, opt.Run, job, keep)
+	r, err := opt.Run(ctx, job, keep)
+	if r == nil && errors.Is(err, ErrNoHost) && ctx.Err() == nil {
+		return nil, cannotGoOn(err)
+	}
+	r = recorded(job, r, err)
 	// Whatever an interrupted run looks like, it was cut off; only a
 	// violation stays one.
 	if ctx.Err() != nil && r.Status != runs.OK && r.Status != runs.Violated {
@@ -315,9 +326,8 @@ func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 	return nil
 }
 
-// carryOutOne makes a failed result of an error, so that the reason is kept.
-func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*runs.Result) error) *runs.Result {
-	r, err := runner(ctx, job, keep)
+// recorded makes a failed result of an error, so that the reason is kept.
+func recorded(job *run.Job, r *runs.Result, err error) *runs.Result {
 	switch {
 	case r == nil:
 		return runs.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
@@ -403,13 +413,14 @@ func (o Options) ahead(ctx context.Context, todo []Cell) (next func(context.Cont
 		if err != nil {
 			return nil, err
 		}
-		return carryOutOne(ctx, o.Run, job, nil), ctx.Err()
+		r, err := o.Run(ctx, job, nil)
+		return recorded(job, r, err), ctx.Err()
 	}
 	if o.Elsewhere != nil {
 		atOnce, simulate = most, func(c Cell) (*runs.Result, error) {
 			r, err := o.Elsewhere(ctx, c.Spec)
 			if err != nil {
-				err = refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
+				err = cannotGoOn(err)
 			}
 			return r, err
 		}

@@ -165,6 +165,27 @@ func TestViolationOutweighsAnError(t *testing.T) {
 	}
 }
 
+// A sweep ends if a host is missing for good, keeps what is finished, and goes on from there.
+func TestSweepEndsWithoutItsHost(t *testing.T) {
+	b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
+		if i == 3 {
+			return nil, fmt.Errorf("host b: gone; %w", ErrNoHost)
+		}
+		return resultOf(job, runs.OK), nil
+	}}
+	opt := options(t, &b)
+	s, err := Sweep(t.Context(), parse(t, small), opt)
+	wantRefused(t, err, Unavailable, "host b: gone; no run is possible without it; what is finished stays, and the same command continues")
+	if r := read(t, s.Dir); s.Ran != 3 || len(r.Runs) != 3 || len(b.jobs) != 4 {
+		t.Errorf("%+v, %d runs kept, %d begun", s, len(r.Runs), len(b.jobs))
+	}
+	var rest bench
+	opt.Run = rest.run
+	if s, err := Sweep(t.Context(), parse(t, small), opt); err != nil || s.Ran != 5 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 	for _, cut := range []struct {
 		name   string

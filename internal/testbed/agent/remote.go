@@ -89,6 +89,9 @@ func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 			away = min(time.Since(begin), serverAway)
 		}
 		if !wait || asked.Sub(begin) > away+takeover {
+			if ctx.Err() == nil && !h.fleet.conn.IsConnected() {
+				err = h.errorf("%w", ErrNoServer)
+			}
 			return host.About{}, err
 		}
 		select {
@@ -122,7 +125,7 @@ func (h *Remote) reset(p host.Part) {
 func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	now, err := ask(ctx, h, askDescribe, nothing{})
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, ErrAbsent):
 		return true, h.succeed(ctx, err)
 	case err != nil:
 		return ctx.Err() == nil, err
@@ -150,7 +153,15 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	return false, nil
 }
 
-var errAbsent = errors.New("its agent is not there any more")
+// Why a host may not be opened, and may be again: its agent, or the server at which agents and
+// coordinators meet, has ended or cannot be reached.
+var (
+	ErrAbsent   = errors.New("its agent is not there any more")
+	ErrNoServer = errors.New("the server of the agents is not there any more")
+)
+
+// Gone reports whether err is because of either.
+func Gone(err error) bool { return errors.Is(err, ErrAbsent) || errors.Is(err, ErrNoServer) }
 
 // succeed looks for an agent of the same name, which was started after the one that is
 // not there any more. The error says that it is to be asked next, or that there is none.
@@ -219,7 +230,7 @@ func (h *Remote) call(ctx context.Context, op string, body []byte) (response, er
 		case r := <-came:
 			switch {
 			case r.absent && (lease == "" || op == string(askRenew)):
-				return r, h.errorf("%w", errAbsent)
+				return r, h.errorf("%w", ErrAbsent)
 			case r.absent:
 				continue // may be about to come back: the renewal of the lease decides
 			case r.Over && h.running.Err() != nil:
@@ -305,7 +316,7 @@ func (h *Remote) keep() {
 		cancel()
 		h.compare()
 		switch {
-		case !errors.Is(err, errAbsent):
+		case !errors.Is(err, ErrAbsent):
 			absent = time.Time{}
 		case absent.IsZero():
 			absent = time.Now()
