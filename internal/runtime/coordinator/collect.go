@@ -220,16 +220,16 @@ func quiet(a, b sums) bool {
 	return a == b && a.sent == a.handled && a.served() && a.timers == 0
 }
 
-// settling is for how long nothing may have moved in a run with faults, where
-// messages are lost with nodes and no sum tells whether any is on its way.
+// settling is how long nothing must have moved in a run with faults: messages are lost
+// with nodes, and no sum tells whether any is on its way.
 const (
 	settling      = 50 * time.Millisecond // beside what the links take
 	settlingTimer = time.Second           // while timers are armed, which some algorithm keeps for ever
 )
 
-// quiet returns what until asks whether the system is quiescent. Once nodes were killed, messages
-// to them are missing for ever: then the system is quiescent if nothing has moved for longer than a
-// message takes, and from then on while no more are missing than were.
+// quiet returns the condition under which the system is quiescent, for until. Once nodes were killed,
+// messages to them are missing for ever: then the system is quiescent if nothing has moved for longer
+// than a message takes, and stays so while no more messages are missing.
 func (c *coordinator) quiet() func(before, now sums) bool {
 	if c.faults == nil {
 		return quiet

@@ -158,8 +158,8 @@ const (
 
 	idleAfter = 100 * time.Millisecond // nothing has moved: see [Options.Idle]
 
-	// unnoticed is for how long the coordinator may not have looked before that
-	// time is left out of account: it knows nothing of it.
+	// unnoticed is the longest time between two looks that counts. Of a longer one
+	// the coordinator, which was held up, knows nothing.
 	unnoticed = 100 * time.Millisecond
 )
 
@@ -279,8 +279,8 @@ func (c *coordinator) dismiss() {
 	}
 }
 
-// wait sleeps for well under a millisecond if that is asked: the Go runtime's own timers do not
-// when the process is idle.
+// wait can sleep for well under a millisecond, which the Go runtime's own timers cannot while the
+// process is idle.
 func wait(d time.Duration) {
 	t := unix.NsecToTimeval(int64(d))
 	_, _ = unix.Select(0, nil, nil, nil, &t) // woken early by a signal, the caller just looks sooner

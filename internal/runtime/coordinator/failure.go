@@ -74,9 +74,8 @@ func (c *coordinator) arrived(worker int) {
 const causeTimeout = time.Second
 
 // reported fails the run for what a worker has reported, and names the worker
-// that caused it. That a node is lost which was killed, has left or stands still on
-// purpose is no failure, nor is what a worker says whose host is lost: what it cannot
-// reach is not to blame.
+// that caused it. Links to nodes that were killed or paused on purpose, or have left,
+// may break, and the workers of a lost host may not reach the others: that is no failure.
 func (c *coordinator) reported(e control.Event) {
 	if c.isLost(e.Worker) {
 		return

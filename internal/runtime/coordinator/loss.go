@@ -79,8 +79,8 @@ type lostHosts struct {
 	doubts    []measure.Doubt
 }
 
-// orGoOn is called with the error of what was asked of a host. If the host is lost, and the run
-// goes on without it, there is none.
+// orGoOn returns the error of a question to a host; nil if the host is lost and the run goes on
+// without it.
 func (c *coordinator) orGoOn(k int, err error) error {
 	if err == nil || !c.goesOn.Load() || !errors.Is(err, host.ErrLost) {
 		return err

@@ -36,9 +36,8 @@ const (
 
 // confirm looks once more at a run in which nothing has moved. All nodes are asked
 // where they stand: if a worker was held up, the run goes on once it is not,
-// and the algorithm has not stalled. An error names the workers that do not even
-// answer that: not the algorithm stalls then, but they; and a stall in which messages
-// are held is not the algorithm's either.
+// and the algorithm has not stalled. An error names the workers that do not answer
+// even that: they hang, and the algorithm is not to blame. Nor is it if links hold messages.
 func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalled bool, _ error) {
 	var s *stall
 	if !errors.As(err, &s) {
@@ -133,9 +132,9 @@ func pending(requests int) string {
 	return units.Counted(requests, "request") + " are pending"
 }
 
-// countable reports whether counters tell all that can happen to nodes. Those in other
-// languages and clients of a lock service act when they like; a node that comes or goes is announced to the others by
-// their links, and so is one whose host is lost.
+// countable reports whether the counters cover all that can move a node. Nodes in other languages
+// and clients of a lock service act when they like; that a node comes or goes, or is lost with its
+// host, others hear from their links.
 func (c *coordinator) countable() bool {
 	for _, f := range c.job.Faults {
 		if f.Kind == fault.Restart || f.Kind == fault.Join || f.Kind == fault.Leave {

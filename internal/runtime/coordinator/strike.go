@@ -72,8 +72,8 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 		}
 	}
 	for _, id := range nodes {
-		// It is not waited for: if cores are scarce it takes long until a process has ended that
-		// will never do anything again.
+		// Without waiting for its end, which takes long if cores are scarce: it is stopped
+		// already, and will never do anything again.
 		c.at(c.workerOf(id)).kill()
 	}
 	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
@@ -139,7 +139,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 		if err := c.at(w).process.Resume(); err != nil {
 			return i.diedBefore(id, err)
 		}
-		// First, for a node that was seized hears of nothing before it is free.
+		// First: a node that was seized hears of nothing until it is free.
 		if err := c.instruct(i.ctx, control.OpFree, id); err != nil {
 			return err
 		}

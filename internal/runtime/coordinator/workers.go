@@ -125,8 +125,7 @@ func (c *coordinator) absentees() (lines []string, gone []standstill.Absent) {
 	return lines, gone
 }
 
-// exceptStruck leaves out of account that workers do not answer to which a fault was done
-// since the time begin.
+// exceptStruck forgives a silence of workers that a fault has hit since begin.
 func (c *coordinator) exceptStruck(begin time.Time, err error) error {
 	var silence *control.Silence
 	if c.faults == nil || !errors.As(err, &silence) {
@@ -219,7 +218,7 @@ func (r *roll) call(ctx context.Context) {
 	}()
 }
 
-// ask fails the run where a worker does not answer. Another error is a worker's, which
+// ask fails the run if a worker does not answer. Any other error comes from a worker, which
 // reports it itself.
 func (c *coordinator) ask(ctx context.Context, workers []int) {
 	patience := answerTime + time.Duration(len(c.places))*answerPerWorker
