@@ -31,7 +31,7 @@ type System struct {
 	// [Client.Lock] returns fencing tokens. The rest is the same for all.
 	dme.Algorithm
 
-	// Servers is how many servers Launch starts; nil if that is.
+	// Servers is how many servers Launch starts; nil if Launch is nil.
 	Servers func(dme.Options) int
 
 	// Available says why the servers cannot be started on this host, with the line that installs

@@ -15,7 +15,7 @@ import (
 // confidence interval ever justifies would only look precise.
 const digits = 4
 
-// Missing stands in place of a value that is not there.
+// Missing stands for a missing value.
 const Missing = "–"
 
 // A Scale divides values of a quantity so that they can be written in one unit.

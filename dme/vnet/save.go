@@ -49,7 +49,7 @@ func (n *Network) Save(b []byte) []byte {
 func (n *Network) SaveAlike(b []byte) []byte {
 	low := unjudged(n.Model)
 	if err := low.Load(n.Save(nil)); err != nil {
-		panic("vnet: " + err.Error()) // never happens: the node saved this state itself
+		panic("vnet: " + err.Error()) // never happens: the network saved this state itself
 	}
 	for id := range n.IDs() {
 		if n.Bypass == 0 || n.processes[id].activity != noderun.Requesting {

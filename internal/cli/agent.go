@@ -165,7 +165,8 @@ const hostPatience = 2 * time.Minute
 func whileAbsent(
 	ctx context.Context, patience time.Duration, notice func(why error), attempt func() (*runs.Result, error),
 ) (*runs.Result, error) {
-	for begun := time.Now(); ; notice = func(error) {} {
+	begun := time.Now()
+	for first := true; ; first = false {
 		r, err := attempt()
 		if errors.Is(err, agent.ErrNoServer) { // which each host says
 			err = agent.ErrNoServer
@@ -176,7 +177,9 @@ func whileAbsent(
 		case time.Since(begun) > patience:
 			return nil, fmt.Errorf("%w; %w", err, experiment.ErrNoHost)
 		}
-		notice(err)
+		if first {
+			notice(err)
+		}
 	}
 }
 

@@ -97,8 +97,9 @@ func (p *program) sweep(c *cli.Context) error {
 		board = live.NewBoard()
 	}
 	notice := func(why error) {
-		if !show && !c.Bool("quiet") {
-			fmt.Fprintf(p.stderr, "dmebench: %v; waiting for up to %v\n", why, hostPatience)
+		text := fmt.Sprintf("%v; waiting for up to %v", why, hostPatience)
+		if board.Delay(text); !show && !c.Bool("quiet") {
+			fmt.Fprintln(p.stderr, "dmebench: "+text)
 		}
 	}
 	opt := experiment.Options{

@@ -46,6 +46,7 @@ type Run struct {
 	What string `json:"what"`
 	Reading
 	cell int
+	name string
 }
 
 // Reading is what is known of a run that goes on. What is not known is 0.
@@ -106,14 +107,23 @@ func (s *Status) count() {
 
 // Begin notes which run of which cell is in progress.
 func (b *Board) Begin(cell int, what string) {
-	b.change(func(s *Status) { s.Run = &Run{What: what, cell: cell} })
+	b.change(func(s *Status) { s.Run = &Run{What: what, cell: cell, name: what} })
+}
+
+// Delay says why the run has not begun yet, until it is read.
+func (b *Board) Delay(why string) {
+	b.change(func(s *Status) {
+		if s.Run != nil {
+			s.Run.What = s.Run.name + ": " + why
+		}
+	})
 }
 
 // Read says where the run in progress stands.
 func (b *Board) Read(r Reading) {
 	b.change(func(s *Status) {
 		if s.Run != nil {
-			s.Run.Reading = r
+			s.Run.Reading, s.Run.What = r, s.Run.name
 		}
 	})
 }

@@ -48,6 +48,14 @@ algorithm-2  0/2   0/2
 	if got := strings.Join(linesOf(b, layout.Style{}, 0), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	b.Delay("host b is gone")
+	if got := linesOf(b, layout.Style{}, 0)[1]; !strings.HasPrefix(got, "algorithm-2, 7 nodes: host b is gone") {
+		t.Errorf("a run that cannot begin: %s", got)
+	}
+	b.Read(Reading{Entries: 121})
+	if got := linesOf(b, layout.Style{}, 0)[1]; strings.Contains(got, "gone") {
+		t.Errorf("a run that has begun: %s", got)
+	}
 	b.Finish(&runs.Result{Status: runs.Stalled, Warnings: []string{"9 processes on 2 cores"}}, "2/4 stalled", 0)
 	text := strings.Join(linesOf(b, layout.Style{}, 0), "\n")
 	for _, part := range []string{"2 of 8 runs, 1 stalled\n", "algorithm-2  0/2   1/2!", "2 runs: 9 processes on 2 cores"} {

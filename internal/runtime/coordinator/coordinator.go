@@ -106,8 +106,8 @@ type coordinator struct {
 	hosts   []host.Host
 	about   []host.About // the hosts
 
-	tolerant bool          // the run can go on where a host is lost
-	goesOn   atomic.Bool   // goes on
+	tolerant bool          // the run can go on if a host is lost
+	goesOn   atomic.Bool   // it does so from now on
 	lost     []atomic.Bool // by host: its nodes were taken for crashed
 
 	looked   []host.Reading // by node, of the latest look by until

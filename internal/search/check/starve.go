@@ -90,7 +90,7 @@ type starvation struct {
 	entries  uint64
 }
 
-// notWaiting is of a node that does not wait.
+// notWaiting stands in passed for a node that does not wait.
 const notWaiting = -1
 
 func (h *starvation) judge(x vnet.Step) *vnet.Violation {
