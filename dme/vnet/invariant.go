@@ -2,7 +2,6 @@ package vnet
 
 import (
 	"fmt"
-	"math/bits"
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
@@ -69,8 +68,6 @@ type judge struct {
 	whole   []*dme.Invariant // invariants about all nodes
 	pairs   []*dme.Invariant // invariants about each two
 	asked   *dme.Invariant   // last
-
-	pair func(disturbed bool, a, b dme.NodeID) *Violation // what saves ofPair work; nil: nothing
 }
 
 type knownNode struct {
@@ -108,8 +105,7 @@ func newJudge(m *Model) *judge {
 // of returns an invariant that a state breaks, nil if all hold. Of those about each two nodes it
 // asks only about pairs with node changed, or about all if that is None.
 func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) {
-	j.state, j.listed = s, false
-	j.round++
+	j.see(s)
 	defer j.recovered(&bad)
 	if bad := j.ofWhole(disturbed); bad != nil || len(j.pairs) == 0 {
 		return bad
@@ -121,17 +117,18 @@ func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) 
 			first, last = changed, changed
 		}
 		for b := first; b <= last; b++ {
-			if j.pair != nil {
-				bad = j.pair(disturbed, a, b)
-			} else {
-				bad = j.ofPair(disturbed, a, b)
-			}
-			if bad != nil {
+			if bad := j.ofPair(disturbed, a, b); bad != nil {
 				return bad
 			}
 		}
 	}
 	return nil
+}
+
+// see turns to a state.
+func (j *judge) see(s seen) {
+	j.state, j.listed = s, false
+	j.round++
 }
 
 func (j *judge) ofWhole(disturbed bool) *Violation {
@@ -266,181 +263,6 @@ func (n *Network) flyingBetween(from, to dme.NodeID, messages []*dme.Message) []
 	for i := range held {
 		if held[i].news == 0 {
 			messages = append(messages, &held[i].msg)
-		}
-	}
-	return messages
-}
-
-// What follows shows a state of a space.
-
-// decoded keeps nodes and messages of a space that invariants have looked at:
-// the same ones come back in state after state. Its size is bounded; what is
-// looked at seldom makes room for what is looked at now.
-type decoded struct {
-	room     room
-	nodes    [][]decodedNode // by node, from 1, and by place
-	messages []decodedMessage
-	pairs    []heldPair
-	replaced int // pairs, since there is room for so many
-	bytes    int // approximate size of all of it
-}
-
-// heldPair is a pair of nodes and the links between them for which the invariants hold: the numbers
-// of the local states, each plus one, and of the queues from one to the other; with disturbed in
-// the highest bit, which no number reaches.
-type heldPair struct{ nodes, links uint64 }
-
-// place is where a pair is kept, if it is.
-func (d *decoded) place(p heldPair) *heldPair {
-	return &d.pairs[scatter(p.nodes^bits.RotateLeft64(p.links, 15))&uint64(len(d.pairs)-1)]
-}
-
-// replace keeps a pair in its place and, if many have lost theirs so, makes more room.
-func (d *decoded) replace(p heldPair) {
-	at := d.place(p)
-	if *at != (heldPair{}) {
-		d.replaced++
-	}
-	*at = p
-	if d.replaced > len(d.pairs)/4 && len(d.pairs) < int(d.room.pairs) {
-		old := d.pairs
-		d.makePairs(4 * len(old))
-		for _, p := range old {
-			if p != (heldPair{}) {
-				*d.place(p) = p
-			}
-		}
-	}
-}
-
-func (d *decoded) makePairs(many int) {
-	many = min(many, int(d.room.pairs))
-	d.bytes += pairBytes * (many - len(d.pairs))
-	d.pairs, d.replaced = make([]heldPair, many), 0
-}
-
-// decodedNode is the node of a local state, loaded again and again.
-type decodedNode struct {
-	number uint32 // of the local state, plus one
-	node   dme.Node
-}
-
-type decodedMessage struct {
-	number  uint32 // of the message, plus one
-	message *dme.Message
-}
-
-// room is how many of each are kept at most: powers of two.
-type room struct{ nodes, messages, pairs uint32 }
-
-var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 18}
-
-const (
-	// The approximate size of a node and of a message beside their saved bytes.
-	nodeBytes    = 512
-	messageBytes = 160
-	pairBytes    = 16
-)
-
-// Broken returns the invariant that does not hold in state v; nil if all that are watched hold. If
-// they held before a step, changed is the node that took it: of pairs only those with that node are
-// looked at. With [dme.None] it is all.
-func (w *Walker) Broken(v []uint32, changed dme.NodeID) *Violation {
-	if w.judge == nil {
-		return nil
-	}
-	copy(w.Next, v)
-	return w.judge.of(w, w.faulty && w.struck(w.shared()), changed)
-}
-
-// brokenPair asks about a pair of nodes, unless the two and what is between them were the same before.
-func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
-	d := &w.decoded
-	if d.pairs == nil {
-		d.makePairs(1 << 12)
-	}
-	pair := heldPair{nodes: uint64(w.Next[a-1]+1)<<32 | uint64(w.Next[b-1]+1)}
-	if disturbed {
-		pair.nodes |= 1 << 63
-	}
-	if place := w.places[w.link(a, b)]; place > 0 {
-		pair.links = uint64(w.Next[place]) << 32
-	}
-	if place := w.places[w.link(b, a)]; place > 0 {
-		pair.links |= uint64(w.Next[place])
-	}
-	if *d.place(pair) == pair {
-		return nil
-	}
-	bad := w.judge.ofPair(disturbed, a, b)
-	if bad == nil {
-		d.replace(pair)
-	}
-	return bad
-}
-
-func (w *Walker) node(id dme.NodeID) dme.Node {
-	d := &w.decoded
-	if d.nodes[id] == nil {
-		d.nodes[id] = make([]decodedNode, d.room.nodes)
-	}
-	number := w.Next[id-1]
-	at := &d.nodes[id][number&(d.room.nodes-1)]
-	if at.number == number+1 {
-		return dme.Unwrap(at.node)
-	}
-	if at.node == nil {
-		at.node = w.System.Node(id)
-		d.bytes += nodeBytes + 2*len(w.locals.at(number).state)
-	}
-	w.locals.at(number).load(at.node)
-	at.number = number + 1
-	return dme.Unwrap(at.node)
-}
-
-// message returns a message. One that has been returned stays as it is, since the
-// same state may hold another that takes its place.
-func (w *Walker) message(number uint32) *dme.Message {
-	d := &w.decoded
-	if d.messages == nil {
-		d.messages = make([]decodedMessage, d.room.messages)
-	}
-	at := &d.messages[number&(d.room.messages-1)]
-	if at.number == number+1 {
-		return at.message
-	}
-	if at.message == nil {
-		d.bytes += messageBytes + len(w.messages.at(number).body)
-	}
-	m := new(dme.Message)
-	w.messages.at(number).decode(m)
-	at.number, at.message = number+1, m
-	return m
-}
-
-func (w *Walker) flying(to []dme.Flight) []dme.Flight {
-	for place, queue := range w.Next[w.Nodes : w.width-1] {
-		if queue == 0 {
-			continue
-		}
-		link := w.firsts[place]
-		for _, number := range w.queues.at(queue).messages {
-			if x := w.messages.at(number); x.news == 0 {
-				to = append(to, dme.Flight{From: link.From, To: link.Node, Message: w.message(x.plain)})
-			}
-		}
-	}
-	return to
-}
-
-func (w *Walker) flyingBetween(from, to dme.NodeID, messages []*dme.Message) []*dme.Message {
-	place := w.places[w.link(from, to)]
-	if place == 0 {
-		return messages
-	}
-	for _, number := range w.queues.at(w.Next[place]).messages {
-		if x := w.messages.at(number); x.news == 0 {
-			messages = append(messages, w.message(x.plain))
 		}
 	}
 	return messages

@@ -157,6 +157,40 @@ func TestWhichPairsAreLookedAt(t *testing.T) {
 	want("node 1 receives", [2]dme.NodeID{1, 1}, [2]dme.NodeID{1, 2}, [2]dme.NodeID{2, 1})
 }
 
+// Invariants that hold as long as nodes neither crash nor leave are judged as long as that is so,
+// whichever state was looked at before.
+func TestNodesThatWereLookedAtAfterACrash(t *testing.T) {
+	a := raymond.Robust()
+	a.Invariants = []dme.Invariant{{Name: "node 2 does not ask", Pair: func(v dme.GlobalView, i, j dme.NodeID) error {
+		if i == 1 && j == 2 && v.Activity(j) == dme.Requesting {
+			return errors.New("it does")
+		}
+		return nil
+	}}}
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewModel(Config{Algorithm: a, Nodes: 3, Options: opt, Watch: WatchAlways, Crashes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, space := New(m), NewSpace(m)
+	n.Take(Step{Kind: dme.Request, Node: 2})
+	before, _ := space.Of(n)
+	n.Take(Step{Kind: dme.Crash, Node: 3})
+	after, _ := space.Of(n)
+	walker := space.NewWalker()
+	for range 2 {
+		if bad := walker.Broken(after, dme.None); bad != nil {
+			t.Errorf("after a crash: %v", bad)
+		}
+		if walker.Broken(before, dme.None) == nil {
+			t.Error("before a crash: nothing is broken")
+		}
+	}
+}
+
 // judged returns the names of the invariants by which a network is judged at the
 // beginning and, if there is a step, after it.
 func judged(t *testing.T, c Config, x *Step) (names string) {
@@ -281,7 +315,8 @@ func TestBrokenInvariants(t *testing.T) {
 }
 
 // Of the pairs only those are looked at that a step may have changed, and a vector's
-// only once. Both notice the same fault in the same state as a look at all pairs.
+// only once. Both notice the same fault in the same state as a look at all pairs, and of
+// the states of many schedules, the first that has one.
 func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
 	for _, a := range []*dme.Algorithm{ricartagrawala.Algorithm(), maekawa.Algorithm(), raymond.Algorithm()} {
 		opt, err := a.Resolve(nil)
@@ -297,8 +332,12 @@ func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
 		}
 		found := make(map[Property]int)
 		space := NewSpace(m)
-		walker, near := space.NewWalker(), space.NewWalker()
-		for seed := range uint64(60) {
+		walker, near, together := space.NewWalker(), space.NewWalker(), space.NewWalker()
+		together.decoded.room.pairs = 64 // others take the places of pairs all the time
+		var vectors []uint32
+		var changed []dme.NodeID
+		var broken []int // states
+		for seed := range uint64(200) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			for n := New(m); n.Violation == nil; {
 				steps := n.Enabled(nil)
@@ -321,12 +360,33 @@ func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
 				}
 				if n.Violation != nil {
 					found[n.Violation.Property]++
+					if seed%100 != 99 {
+						continue // what is judged together has few faults, far from each other
+					}
+					broken = append(broken, len(changed))
 				}
+				vectors, changed = append(vectors, v...), append(changed, x.Node)
 			}
+		}
+		for begin := 0; begin <= len(changed); begin++ {
+			var first *Violation
+			of := 0
+			if k, _ := slices.BinarySearch(broken, begin); k < len(broken) {
+				of = broken[k] - begin
+				first = walker.Broken(vectors[broken[k]*space.width:][:space.width], dme.None)
+			}
+			at, bad := together.FirstBroken(vectors[begin*space.width:], func(i int) dme.NodeID { return changed[begin+i] })
+			if at != of || (bad == nil) != (first == nil) || bad != nil && bad.Verdict != first.Verdict {
+				t.Fatalf("%s: from state %d of %d on, state %d breaks %v; want %d, %v", a.Name, begin, len(changed), at, bad, of, first)
+			}
+			if bad == nil {
+				break
+			}
+			begin += max(0, at-3)
 		}
 		if len(found) == 0 {
 			t.Errorf("%s: no invariant is broken on links that lose and duplicate", a.Name)
 		}
-		t.Log(a.Name, found)
+		t.Logf("%s: %v; of %d states judged together, %v", a.Name, found, len(changed), broken)
 	}
 }

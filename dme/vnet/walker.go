@@ -31,8 +31,12 @@ type Walker struct {
 	Next []uint32
 	Hash Hash
 
-	judge   *judge // nil if nothing is judged
-	decoded decoded
+	judge     *judge // nil if nothing is judged
+	decoded   decoded
+	pairs     [][]neighbours // by the node that they are with, from 1; at 0 all pairs
+	about     [][]neighbours // of each state; scratch
+	questions []question     // scratch
+	fetched   uint64         // see ask; never looked at
 
 	// Scratch.
 	first   []Step
@@ -58,8 +62,10 @@ func (s *Space) NewWalker() *Walker {
 	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 	if len(s.Invariants) > 0 {
 		w.judge = newJudge(s.Model)
-		w.judge.pair = w.brokenPair
 		w.decoded.room, w.decoded.nodes = enoughRoom, make([][]decodedNode, s.Nodes+1)
+		for c := dme.None; int(c) <= s.Nodes; c++ {
+			w.pairs = append(w.pairs, s.pairsWith(c))
+		}
 	}
 	return w
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -64,7 +65,9 @@ func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
 	w.unpack(b)
-	broken, brokenAt := w.judge(b)
+	// All of a batch are judged before any is expanded: they are near each other in memory, and so is
+	// what is known of them.
+	brokenAt, broken := w.FirstBroken(b.vectors, func(i int) dme.NodeID { return b.states[i].changed })
 	for i, state := range b.states {
 		v := b.vectors[i*width : (i+1)*width]
 		steps, stuck := w.Enabled(v, w.steps[:0])
@@ -90,7 +93,7 @@ func (w *worker) expandBatch(b *batch) {
 				w.taken++
 				w.moves++
 			} else {
-				bad = w.take(v, state.Hash, steps[move], sleep, at)
+				bad = w.take(v, state.Hash, &steps[move], sleep, at)
 			}
 			w.before |= sleep
 		}
@@ -107,27 +110,16 @@ func (w *worker) expandBatch(b *batch) {
 	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.states)))
 }
 
-// judge returns the first state of a batch that breaks an invariant. It looks at all of them before
-// any is expanded: they are near each other in memory, and so is what is known of them.
-func (w *worker) judge(b *batch) (bad *vnet.Violation, at int) {
-	for i, state := range b.states {
-		if bad = w.Broken(b.vectors[i*w.search.width:(i+1)*w.search.width], state.changed); bad != nil {
-			return bad, i
-		}
-	}
-	return nil, 0
-}
-
 // take takes a step from a state, by its number, and offers what it leads to: a move for each.
-func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, sleep vnet.Sleep, state uint64) (bad *vnet.Violation) {
+func (w *worker) take(v []uint32, h vnet.Hash, step *vnet.Step, sleep vnet.Sleep, state uint64) (bad *vnet.Violation) {
 	w.taken++
 	if w.classes != nil {
-		return w.classes.Step(w.Walker, v, step, func(rep []uint32) {
+		return w.classes.Step(w.Walker, v, *step, func(rep []uint32) {
 			w.offer(rep, stepped{Hash: w.search.space.HashOf(rep)}, originOf(state, w.moves))
 			w.moves++
 		})
 	}
-	if bad = w.Do(v, h, step); bad != nil {
+	if bad = w.Do(v, h, *step); bad != nil {
 		return bad
 	}
 	next := stepped{changed: step.Node}
