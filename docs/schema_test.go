@@ -64,8 +64,8 @@ func TestResultsMatchTheirSchema(t *testing.T) {
 // So are comparisons and rankings what the schema says of them.
 func TestComparisonsMatchTheirSchema(t *testing.T) {
 	out := t.TempDir()
-	say(t, cli.Held, strings.Fields("sweep -a raymond,maekawa -n 3,7 --transport sim --repetitions 6 --requests-per-node 5 --quiet "+
-		"--name small --out "+out)...)
+	say(t, cli.Held, append(strings.Fields("sweep -a raymond,maekawa -n 3,7 --transport sim --repetitions 6 --requests-per-node 5 "+
+		"--quiet --name small --out"), out)...)
 	small := filepath.Join(out, "small")
 	for definition, args := range map[string][]string{
 		"comparison": {"compare", "--json", small, small},

@@ -33,7 +33,7 @@ func TestOutOfAddresses(t *testing.T) {
 		{"validate --quick --quiet", 69, scarce},
 		{"ping", 69, scarce},
 	} {
-		c := exec.Command(shell, "-c", fmt.Sprintf("ulimit -v 2000000; exec %s %s", program, x.args))
+		c := exec.Command(shell, "-c", fmt.Sprintf("ulimit -v 2000000; exec '%s' %s", program, x.args))
 		c.Dir = t.TempDir()
 		var stderr bytes.Buffer
 		c.Stderr = &stderr

@@ -45,7 +45,7 @@ func TestOutOfThreads(t *testing.T) {
 			"raise the limit on threads (ulimit -u, RLIMIT_NPROC), for which even --force is no help"},
 		{60, "--nodes-per-worker 40", 0, ""},
 	} {
-		line := fmt.Sprintf("ulimit -u %d; exec %s run -a lamport -n 40 --requests 80 --quiet %s", x.threads, program, x.flags)
+		line := fmt.Sprintf("ulimit -u %d; exec '%s' run -a lamport -n 40 --requests 80 --quiet %s", x.threads, program, x.flags)
 		c := exec.Command(shell, "-c", line)
 		c.Dir = dir
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

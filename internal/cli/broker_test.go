@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -81,10 +82,6 @@ func TestBrokerSaysHowToReachIt(t *testing.T) {
 }
 
 func TestBrokerRefuses(t *testing.T) {
-	loose := t.TempDir()
-	if err := os.Chmod(loose, 0o777); err != nil {
-		t.Fatal(err)
-	}
 	for _, x := range []struct {
 		args string
 		code int
@@ -94,11 +91,14 @@ func TestBrokerRefuses(t *testing.T) {
 		{"broker --dir d --listen here", Usage, "HOST:PORT"},
 		{"broker --dir d --name a/b", Usage, "--name"},
 		{"broker --dir d --name host:4222", Usage, "without a port"},
-		{"broker --dir " + loose, CantCreate, "chmod 700"},
+		{"broker --dir loose", CantCreate, "chmod 700"},
 		{"broker --dir d --listen 192.0.2.77:0", Unavailable, "no such address"},
 		{"broker d", Usage, "no arguments"},
 	} {
 		t.Chdir(t.TempDir())
+		if err := errors.Join(os.Mkdir("loose", 0o700), os.Chmod("loose", 0o777)); err != nil { // whatever the umask
+			t.Fatal(err)
+		}
 		var out, errOut bytes.Buffer
 		code := Run(append([]string{"dmebench"}, words(x.args)...), nil, &out, &errOut, run.Catalog{}, nil, fstest.MapFS{})
 		if code != x.code || !strings.Contains(errOut.String(), x.says) {

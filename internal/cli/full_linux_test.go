@@ -27,7 +27,7 @@ func TestResultWithoutRoom(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	args := words("dmebench run -a lamport -n 300 --transport sim --workload serial --requests 300 --json --out " + dir)
+	args := append(words("dmebench run -a lamport -n 300 --transport sim --workload serial --requests 300 --json --out"), dir)
 	var out, errOut bytes.Buffer
 	code := Run(args, nil, &out, &errOut, algorithms.All(), nil, fstest.MapFS{})
 	if code != CantCreate || !strings.Contains(errOut.String(), "no space left on device") {

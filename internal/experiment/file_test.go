@@ -190,14 +190,14 @@ repetitions: 1
 		}
 		return p
 	}
-	first := plan("one", "python3 -u "+script)
+	first := plan("one", `python3 -u "`+script+`"`)
 	if c := first.Cells[1]; c.Label != "exec:node.py" || c.Spec.Algorithm != "exec:node.py" {
 		t.Errorf("the cell is %q, of %s", c.Label, c.Spec.Algorithm)
 	}
-	if again := plan("one", "python3 -u "+script); again.digest() != first.digest() {
+	if again := plan("one", `python3 -u "`+script+`"`); again.digest() != first.digest() {
 		t.Error("the same program makes another plan")
 	}
-	if other := plan("two", "python3 -u "+script); other.digest() == first.digest() {
+	if other := plan("two", `python3 -u "`+script+`"`); other.digest() == first.digest() {
 		t.Error("another program makes the same plan")
 	}
 	if len(first.Files) != 1 {

@@ -59,8 +59,9 @@ func NewBrowser(t testing.TB) *Browser {
 	ctx, stopBrowser := chromedp.NewContext(allocator)
 	t.Cleanup(stopBrowser)
 	b := &Browser{t: t, ctx: ctx, downloads: t.TempDir()}
+	b.check(chromedp.Listen(ctx, b.listen)) // starts the browser
 	for _, err := range []error{
-		chromedp.Listen(ctx, b.listen), chromedp.ListenBrowser(ctx, b.listen),
+		chromedp.ListenBrowser(ctx, b.listen),
 		called(chromedp.Call(ctx, runtime.Enable, cdp.Empty{})), called(chromedp.Call(ctx, log.Enable, cdp.Empty{})),
 		called(chromedp.Call(ctx, network.Enable, network.EnableParams{})),
 		called(chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})),

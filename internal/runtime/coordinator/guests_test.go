@@ -68,7 +68,7 @@ func python(t *testing.T, otherwise string) runs.Spec {
 	}
 	return runs.Spec{
 		Algorithm: "exec", Nodes: 2, Workload: "serial", Requests: 6,
-		Set: map[string]string{"command": "python3 " + file, "requesters": "each"},
+		Set: map[string]string{"command": "python3 '" + file + "'", "requesters": "each"},
 	}
 }
 
