@@ -1,15 +1,17 @@
 // A plain event loop with one algorithm in it: what a simulation costs that is written
-// for nothing else. Messages take one unit, critical sections none, and a node asks
-// again when it has left. It checks exclusion and counts messages, nothing more.
+// for nothing else. Messages take one unit, or exponential times, critical sections none,
+// and a node asks again when it has left. It checks exclusion and counts messages,
+// nothing more.
 //
-//   loop ring NODES ENTRIES               a token goes round, and every hop is an entry
-//   loop ricart-agrawala NODES ENTRIES    all nodes ask for as long as entries are left
+//   loop ring NODES ENTRIES [exponential]             a token goes round, every hop is an entry
+//   loop ricart-agrawala NODES ENTRIES [exponential]  all nodes ask while entries are left
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <queue>
+#include <random>
 #include <vector>
 
 enum Kind : uint8_t { request, reply, token, leave };
@@ -29,8 +31,11 @@ struct Node {
 	std::vector<uint32_t> deferred;
 };
 
-static std::deque<Event> flight; // all delays are equal: in the order of sending
+static std::deque<Event> flight; // if all delays are equal: in the order of sending
 static std::priority_queue<Event> others;
+static bool equal = true;
+static std::mt19937_64 random_bits;
+static std::exponential_distribution<double> delay(1e-6);
 static std::vector<Node> nodes;
 static int64_t now = 0;
 static uint64_t sequence = 0, messages = 0, entries = 0;
@@ -38,7 +43,8 @@ static int inside = 0;
 
 static void send(uint32_t from, uint32_t to, Kind kind, uint64_t clock) {
 	messages++;
-	flight.push_back({now + 1, sequence++, clock, from, to, kind});
+	if (equal) flight.push_back({now + 1, sequence++, clock, from, to, kind});
+	else others.push({now + int64_t(delay(random_bits)), sequence++, clock, from, to, kind});
 }
 
 static void enter(uint32_t id) {
@@ -56,8 +62,9 @@ static void ask(uint32_t id) {
 }
 
 int main(int argc, char **argv) {
-	if (argc < 4) { fprintf(stderr, "usage: loop ring|ricart-agrawala NODES ENTRIES\n"); return 2; }
+	if (argc < 4) { fprintf(stderr, "usage: loop ring|ricart-agrawala NODES ENTRIES [exponential]\n"); return 2; }
 	bool ring = !strcmp(argv[1], "ring");
+	equal = argc < 5 || strcmp(argv[4], "exponential");
 	uint32_t count = atoi(argv[2]);
 	uint64_t total = strtoull(argv[3], nullptr, 10);
 	nodes.resize(count);

@@ -20,21 +20,22 @@ seconds() { # of the processor, that a command takes
 }
 median() { sort -g | awk '{ x[NR] = $1 } END { print NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'; }
 
-printf '%-9s %-26s %12s %11s %14s %7s\n' "" "algorithm, nodes" "messages" "theirs, M/s" "dmebench, M/s" "ratio"
-while read -r program theirs many ours nodes entries; do
+printf '%-9s %-34s %12s %11s %14s %7s\n' "" "algorithm, nodes, delays" "messages" "theirs, M/s" "dmebench, M/s" "ratio"
+while read -r program theirs many ours nodes entries delay; do
 	[ -x "$program" ] || continue
 	: >theirs.s; : >dmebench.s
 	for _ in $(seq "${1:-5}"); do
-		seconds "./$program" "$theirs" "$nodes" "$many" --cfg=network/model:Constant >>theirs.s
+		seconds "./$program" "$theirs" "$nodes" "$many" "${delay/constant/--cfg=network/model:Constant}" >>theirs.s
 		sent=$(tail -n 1 out)
-		seconds env GOMAXPROCS=1 ./dmebench run "$ours" -n "$nodes" --transport sim --cs 0s --requests "$entries" --json --quiet >>dmebench.s
+		seconds env GOMAXPROCS=1 ./dmebench run "$ours" -n "$nodes" --transport sim --cs 0s --set delay="$delay" --requests "$entries" --json --quiet >>dmebench.s
 		messages=$(awk '/"messages": {/ { inside = 1 } inside && /"total"/ { sub(",", "", $2); print $2; exit }' out)
 	done
 	x=$(awk "BEGIN { print $sent / $(median <theirs.s) / 1e6 }") y=$(awk "BEGIN { print $messages / $(median <dmebench.s) / 1e6 }")
-	printf '%-9s %-26s %12s %11.2f %14.2f %7.2f\n' "$program" "$ours, $nodes" "$messages" "$x" "$y" "$(awk "BEGIN { print $y / $x }")"
+	printf '%-9s %-34s %12s %11.2f %14.2f %7.2f\n' "$program" "$ours, $nodes, $delay" "$messages" "$x" "$y" "$(awk "BEGIN { print $y / $x }")"
 done <<'CASES'
-loop ricart-agrawala 1000000 ricart-agrawala 64 100000
-loop ring 20000000 token-ring 64 2000000
-simgrid ricart-agrawala 5000 ricart-agrawala 64 100000
-simgrid ring 500000 token-ring 64 2000000
+loop ricart-agrawala 1000000 ricart-agrawala 64 100000 constant
+loop ricart-agrawala 200000 ricart-agrawala 64 100000 exponential
+loop ring 20000000 token-ring 64 2000000 constant
+simgrid ricart-agrawala 5000 ricart-agrawala 64 100000 constant
+simgrid ring 500000 token-ring 64 2000000 constant
 CASES
