@@ -40,14 +40,20 @@ func newBedOf(t *testing.T, program string, agents int, opts ...testkit.Option) 
 	b := &bed{Testbed: testkit.NewTestbed(t, agents+1, opts...), t: t, program: program, agents: agents, dir: t.TempDir()}
 	last := b.Host(agents + 1)
 	b.url = "tls://" + last.Address + ":4222"
-	secrets := filepath.Join(b.dir, "broker")
-	b.files = []string{"--creds", filepath.Join(secrets, "creds")}
-	b.broker = startProgram(t, program, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
-	b.await("the broker", b.broker, func() bool { return connect(last, last.Address, 4222) == "" })
+	b.files = []string{"--creds", filepath.Join(b.dir, "broker", "creds")}
+	b.serve()
 	for i := 1; i <= agents; i++ {
 		b.offers = append(b.offers, b.agent(i))
 	}
 	return b
+}
+
+// serve starts the broker, which has the same secrets each time.
+func (b *bed) serve() {
+	b.t.Helper()
+	last, secrets := b.Host(b.agents+1), filepath.Join(b.dir, "broker")
+	b.broker = startProgram(b.t, b.program, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
+	b.await("the broker", b.broker, func() bool { return connect(last, last.Address, 4222) == "" })
 }
 
 // agent starts the agent of a host, which waits for the server where that is not

@@ -201,6 +201,52 @@ func TestAHostIsCutOff(t *testing.T) {
 	}
 }
 
+// A sweep waits for an agent that is killed in its middle, and for a broker: it says so, and goes on
+// once others are in their places. The runs that were under way may fail, no others.
+func TestASweepWaitsForItsHosts(t *testing.T) {
+	testkit.TakesLong(t)
+	t.Parallel()
+	const repetitions = 6
+	b := newBed(t, 2)
+	said := filepath.Join(b.dir, "said")
+	s := startProgram(t, "bash", b.Host(3).Command, b.dir, "-c", fmt.Sprintf("exec %s sweep -a raymond -n 4 --transport tcp --cs 1ms "+
+		"--requests-per-node 250 --repetitions %d --name long --out . --agents %s --expect-agents 2 --creds broker/creds 2>%s",
+		b.program, repetitions, b.url, said))
+	count := func(what, file string) int {
+		text, _ := os.ReadFile(file) // empty as long as it is not there
+		return strings.Count(string(text), what)
+	}
+	stored := func() int { return count("\n", filepath.Join(b.dir, "long", "latest", "runs.jsonl")) }
+	waits := func() int { return count("; waiting for up to ", said) }
+	for _, part := range []struct {
+		kill    *run
+		replace func()
+	}{{b.offers[0], func() { b.agent(1) }}, {b.broker, b.serve}} {
+		before, waited := stored(), waits()
+		b.await("another run", s, func() bool { return stored() >= before+2 }) // the first line is no run
+		part.kill.cmd.Process.Kill()
+		b.await("the wait", s, func() bool { return waits() > waited })
+		part.replace()
+	}
+	code := s.wait(longest)
+	set, err := runs.Read(filepath.Join(b.dir, "long", "latest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for _, x := range set.Runs {
+		if r := x.Result; r.Status == runs.Failed {
+			failed++
+		} else if r.Status != runs.OK || r.Entries != 1000 || len(r.Hosts) != 2 {
+			t.Errorf("status %s: %s; %d entries on %d hosts", r.Status, r.Error, r.Entries, len(r.Hosts))
+		}
+	}
+	if len(set.Runs) != repetitions || failed > 2 || (code == 0) != (failed == 0) {
+		text, _ := os.ReadFile(said)
+		t.Errorf("%d runs, of which %d failed, exit code %d\n%s", len(set.Runs), failed, code, text)
+	}
+}
+
 // Two hosts lose the way between them, while both reach the broker and all others: the run
 // stands still, and the network is to blame, whose link is named. That is so for an
 // algorithm that goes on without nodes that crash, too.

@@ -68,8 +68,6 @@ const (
 	// connection alone is lost it has ended its workers by then.
 	absentFor = LeaseTime + beat
 
-	serverAway = 30 * time.Second // for how long a server is waited for that is being restarted
-
 	comparisons = 8 // of the clocks, before a run begins
 )
 
@@ -79,16 +77,13 @@ const (
 // over the server: before the run, with every reading and four times a second.
 func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 	h.reset(p)
-	for begin, away := time.Now(), time.Duration(0); ; {
+	for begin := time.Now(); ; {
 		asked := time.Now()
 		wait, err := h.take(ctx)
 		if err == nil {
 			break
 		}
-		if !h.fleet.conn.IsConnected() {
-			away = min(time.Since(begin), serverAway)
-		}
-		if !wait || asked.Sub(begin) > away+takeover {
+		if !wait || asked.Sub(begin) > takeover {
 			if ctx.Err() == nil && !h.fleet.conn.IsConnected() {
 				err = h.errorf("%w", ErrNoServer)
 			}
