@@ -118,6 +118,9 @@ func (h *Remote) reset(p host.Part) {
 
 // take asks for a lease. Another attempt may succeed if wait is true.
 func (h *Remote) take(ctx context.Context) (wait bool, err error) {
+	if !h.fleet.conn.IsConnected() {
+		return true, h.errorf("%w", ErrNoServer)
+	}
 	now, err := ask(ctx, h, askDescribe, nothing{})
 	switch {
 	case errors.Is(err, ErrAbsent):
