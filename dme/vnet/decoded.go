@@ -74,7 +74,7 @@ type decodedMessage struct {
 // room is how many of each are kept at most: powers of two.
 type room struct{ nodes, messages, pairs uint32 }
 
-var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 20}
+var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 19}
 
 const (
 	// The approximate size of a node and of a message beside their saved bytes.

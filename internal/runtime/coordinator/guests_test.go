@@ -77,9 +77,17 @@ func python(t *testing.T, otherwise string) runs.Spec {
 func executeGuests(t *testing.T, spec runs.Spec, opt Options) *runs.Result {
 	t.Helper()
 	r := mustEnd(t, spec, opt)
-	words := strings.Fields(spec.Set["command"])
-	noneLeft(t, words[len(words)-1])
+	noneLeft(t, scriptOf(spec))
 	return r
+}
+
+// scriptOf returns the path of the script that each node of a run executes; it may be quoted.
+func scriptOf(spec runs.Spec) string {
+	command := spec.Set["command"]
+	if _, quoted, ok := strings.Cut(command, "'"); ok {
+		return strings.TrimSuffix(quoted, "'")
+	}
+	return command[strings.LastIndex(command, " ")+1:]
 }
 
 // noneLeft makes sure that no process is left that has a word on its command line. One
@@ -280,7 +288,7 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 	spec.Nodes, spec.NodesPerWorker = 1, 1
 	r = executeGuests(t, spec, Options{Started: func(p launch.Process) {
 		go func() {
-			for len(running(strings.Fields(spec.Set["command"])[1])) < 2 {
+			for len(running(scriptOf(spec))) < 2 {
 				time.Sleep(time.Millisecond)
 			}
 			_ = syscall.Kill(p.PID(), syscall.SIGKILL)
