@@ -81,6 +81,8 @@ const (
 	nodeBytes    = 512
 	messageBytes = 160
 	pairBytes    = 16
+
+	fewPairs = 1 << 12 // to begin with
 )
 
 // neighbours are two nodes, and the places of the links between them in a vector; 0 if there are none.
@@ -100,6 +102,13 @@ func (s *Space) pairsWith(c dme.NodeID) []neighbours {
 		}
 	}
 	return pairs
+}
+
+// KeepAtMost bounds what is kept of pairs, in bytes, from 64 KiB on. It is called before any is judged.
+func (w *Walker) KeepAtMost(bytes int) {
+	for r := &w.decoded.room; r.pairs > fewPairs && pairBytes*int(r.pairs) > bytes; {
+		r.pairs /= 2
+	}
 }
 
 // FirstBroken returns the first of some states, by its index, that breaks an invariant, and what it
@@ -130,7 +139,7 @@ func (w *Walker) ask(vectors []uint32, changed func(i int) dme.NodeID) {
 		return
 	}
 	if w.decoded.pairs == nil {
-		w.decoded.makePairs(1 << 12)
+		w.decoded.makePairs(fewPairs)
 	}
 	for i := 0; i*w.width < len(vectors); i++ {
 		v := vectors[i*w.width : (i+1)*w.width]

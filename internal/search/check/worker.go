@@ -51,6 +51,9 @@ func newWorker(x *exhaustive) *worker {
 		vectors: make([]uint32, 0, most*x.width), states: make([]candidate, 0, most),
 		isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
 	}}
+	if x.Memory > 0 { // several workers make room at the same time
+		w.KeepAtMost(int(x.Memory) / (32 * x.workers))
+	}
 	const originBytes = 8
 	x.hold(most * (4*x.width + stateBytes + originBytes))
 	if x.byClass {
