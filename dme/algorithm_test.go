@@ -28,7 +28,7 @@ func sound() *Algorithm {
 		Claims: promises{},
 		Invariants: []Invariant{
 			{Name: "one", Citation: "nobody", Statement: "nothing", Holds: func(GlobalView) error { return nil }},
-			{Name: "two", Citation: "nobody", Statement: "nothing", Pair: func(GlobalView, NodeID, NodeID) error { return nil }},
+			{Name: "two", Citation: "nobody", Statement: "nothing", Pair: func(_ GlobalView, _, _ NodeID, _, _ Node) error { return nil }},
 		},
 		Gauges: []Gauge{
 			{Quantity: "turns", Begin: func(Setting) Meter { return nil }},

@@ -29,9 +29,9 @@ type Invariant struct {
 
 	// Pair takes the place of Holds if the invariant is about each two nodes: it is asked of every
 	// ordered pair of nodes that are up, and of each with itself, and looks at nothing but these
-	// two and the messages between them; see [EachPair]. That makes it cheap: after a step only the
+	// two, a and b, and the messages between them; see [EachPair]. That makes it cheap: after a step only the
 	// pairs are looked at of which one node took it.
-	Pair func(v GlobalView, i, j NodeID) error
+	Pair func(v GlobalView, i, j NodeID, a, b Node) error
 
 	// Faults says that it also holds after nodes have crashed, come back, joined
 	// or left. An invariant without it is checked up to the first of these.
@@ -95,14 +95,14 @@ func NodeOf[T Node](v GlobalView, id NodeID) T {
 
 // EachPair is [Invariant.Pair] for nodes of the algorithm's own type. Pairs with a node of another
 // type are left out.
-func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(GlobalView, NodeID, NodeID) error {
-	return func(v GlobalView, i, j NodeID) error {
-		a, isA := v.Node(i).(T)
-		b, isB := v.Node(j).(T)
-		if !isA || !isB {
+func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(v GlobalView, i, j NodeID, a, b Node) error {
+	return func(v GlobalView, i, j NodeID, a, b Node) error {
+		x, isX := a.(T)
+		y, isY := b.(T)
+		if !isX || !isY {
 			return nil
 		}
-		return holds(v, i, j, a, b)
+		return holds(v, i, j, x, y)
 	}
 }
 

@@ -14,7 +14,7 @@ func ExampleInvariant() {
 	a := suzukikasami.Algorithm()
 	a.Invariants = append(a.Invariants, dme.Invariant{
 		Name: "nobody waits", Citation: "wishful thinking", Statement: "nobody waits while another node is inside",
-		Pair: func(v dme.GlobalView, i, j dme.NodeID) error {
+		Pair: func(v dme.GlobalView, i, j dme.NodeID, _, _ dme.Node) error {
 			if v.Activity(i) == dme.Inside && v.Activity(j) == dme.Requesting {
 				return dme.Broken([]dme.NodeID{i, j}, "node %d is inside, and node %d waits", i, j)
 			}

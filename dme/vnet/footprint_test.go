@@ -108,7 +108,7 @@ func TestInvariantsThatPanic(t *testing.T) {
 	fine := dme.Invariant{Name: "fine", Holds: func(dme.GlobalView) error { return nil }}
 	for name, bad := range map[string]dme.Invariant{
 		"whole": {Name: "whole", Holds: func(dme.GlobalView) error { panic("oh") }},
-		"pair":  {Name: "pair", Pair: func(dme.GlobalView, dme.NodeID, dme.NodeID) error { panic("oh") }},
+		"pair":  {Name: "pair", Pair: func(_ dme.GlobalView, _, _ dme.NodeID, _, _ dme.Node) error { panic("oh") }},
 	} {
 		a := suzukikasami.Algorithm()
 		a.Invariants = []dme.Invariant{fine, bad}

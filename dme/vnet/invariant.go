@@ -148,14 +148,15 @@ func (j *judge) ofPair(disturbed bool, a, b dme.NodeID) *Violation {
 	if j.state.process(a).activity == noderun.Down || j.state.process(b).activity == noderun.Down {
 		return nil
 	}
+	x, y := j.Node(a), j.Node(b)
 	for _, i := range j.pairs {
 		if disturbed && !i.Faults {
 			continue
 		}
 		j.asked = i
-		err := i.Pair(j, a, b)
+		err := i.Pair(j, a, b, x, y)
 		if err == nil && a != b {
-			err = i.Pair(j, b, a)
+			err = i.Pair(j, b, a, y, x)
 		}
 		if err != nil {
 			return broken(i, err)

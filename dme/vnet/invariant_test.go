@@ -119,7 +119,7 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 func TestWhichPairsAreLookedAt(t *testing.T) {
 	var asked [][2]dme.NodeID
 	a := suzukikasami.Algorithm()
-	a.Invariants = []dme.Invariant{{Name: "pairs", Pair: func(_ dme.GlobalView, i, j dme.NodeID) error {
+	a.Invariants = []dme.Invariant{{Name: "pairs", Pair: func(_ dme.GlobalView, i, j dme.NodeID, _, _ dme.Node) error {
 		asked = append(asked, [2]dme.NodeID{i, j})
 		return nil
 	}}}
@@ -161,7 +161,7 @@ func TestWhichPairsAreLookedAt(t *testing.T) {
 // whichever state was looked at before.
 func TestNodesThatWereLookedAtAfterACrash(t *testing.T) {
 	a := raymond.Robust()
-	a.Invariants = []dme.Invariant{{Name: "node 2 does not ask", Pair: func(v dme.GlobalView, i, j dme.NodeID) error {
+	a.Invariants = []dme.Invariant{{Name: "node 2 does not ask", Pair: func(v dme.GlobalView, i, j dme.NodeID, _, _ dme.Node) error {
 		if i == 1 && j == 2 && v.Activity(j) == dme.Requesting {
 			return errors.New("it does")
 		}
