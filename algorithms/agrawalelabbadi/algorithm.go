@@ -94,6 +94,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
@@ -126,7 +127,7 @@ func Algorithm() *dme.Algorithm {
 	a.Citation = citation
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
 	a.Survives = survives
-	a.Claims = claims()
+	a.Claims = claim.Lazy(claims)
 	a.Invariants = invariants()
 	a.Gauges = []dme.Gauge{{Quantity: Multicasts.ID, Begin: newMulticasts}}
 	return a

@@ -43,6 +43,7 @@ package caosinghal
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -75,7 +76,7 @@ func Algorithm() *dme.Algorithm {
 		Clocks:      clocks,
 		Options:     quorum.Options(),
 		ValidNodes:  quorum.ValidNodes,
-		Claims:      claims(),
+		Claims:      claim.Lazy(claims),
 		Invariants:  invariants(),
 		QueueLength: dme.OfNode((*node).QueueLength),
 		Waits:       dme.OfNode((*node).Waits),

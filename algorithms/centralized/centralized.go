@@ -25,6 +25,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -50,7 +51,7 @@ func Algorithm() *dme.Algorithm {
 		Class:       dme.Permission,
 		Needs:       dme.Always(dme.Needs{Reliable: true}),
 		Kinds:       []string{"REQUEST", "GRANT", "RELEASE"},
-		Claims:      claims(),
+		Claims:      claim.Lazy(claims),
 		Invariants:  invariants(),
 		Waits:       dme.OfNode(waiter.Waits),
 		QueueLength: dme.OfNode((*server).QueueLength),

@@ -80,6 +80,7 @@ import (
 	"strconv"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds]. Node is the ⟨node id⟩ of section
@@ -143,7 +144,7 @@ func Algorithm() *dme.Algorithm {
 		{optMesh: "1x1xauto"},
 		{optMesh: "1x2xauto", optRepair: string(directed)},
 	}
-	a.Claims = claims()
+	a.Claims = claim.Lazy(claims)
 	a.Invariants = repairedInvariants()
 	a.Gauges = gauges()
 	return a

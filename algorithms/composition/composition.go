@@ -96,7 +96,7 @@ func Algorithm(parts []*dme.Algorithm) *dme.Algorithm {
 				Help: "how many groups there are, of nodes that follow one another, as equal as can be: as many as sites, with place=blocks",
 			},
 		},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode(func(n *node) bool { return n.own.has }), // the right to the whole, whatever the parts pass on
 		Waits:      dme.OfNode((*node).Waits),

@@ -42,6 +42,7 @@ import (
 	"errors"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const (
@@ -64,7 +65,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "TOKEN"},
 		Options:    []dme.Option{graphOption()},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {

@@ -49,36 +49,34 @@ const (
 
 // Algorithm describes Lamport's algorithm.
 func Algorithm() *dme.Algorithm {
-	a := describe(false)
+	a := describe(false, exactly)
 	a.Name, a.Title = "lamport", "Lamport"
 	a.Description = "Every node keeps a queue of all requests, in the order of their logical timestamps. A request goes to all nodes, each " +
 		"replies, and each is told by a RELEASE when it is over: 3(N-1) messages. A node enters when its request is first in " +
 		"its own queue and it has heard something later from everybody. Entries come in the order of the timestamps, and a " +
 		"handover takes one delay. It is the simplest algorithm to understand, and the one from which the others save messages. " +
 		"Links must keep order."
-	a.Claims = append(claim.Of(a), exactly()...)
 	return a
 }
 
 // Optimized describes Lamport's algorithm with the optimization of section 9.3, which omits a REPLY
 // if the receiver's own REQUEST serves as well.
 func Optimized() *dme.Algorithm {
-	a := describe(true)
+	a := describe(true, between)
 	a.Name, a.Title = "lamport-optimized", "Lamport, optimized"
 	a.Description = "Lamport's algorithm without needless replies: a node that has sent a request with a later timestamp does not reply, " +
 		"since the request says as much. An entry costs 3(N-1) messages when nobody else asks, and as few as 2(N-1) when " +
 		"everybody does. All else is as with Lamport: timestamp order, a handover of one delay, links that keep order."
-	a.Claims = append(claim.Of(a), between()...)
 	return a
 }
 
-func describe(sparing bool) *dme.Algorithm {
+func describe(sparing bool, own func() claim.List) *dme.Algorithm {
 	return &dme.Algorithm{
 		Citation:    "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
 		Class:       dme.Permission,
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY", "RELEASE"},
-		Claims:      claims(),
+		Claims:      claim.Lazy(func() claim.List { return append(claims(), own()...) }),
 		Invariants:  invariants(),
 		Wanted:      dme.OfNode(func(s *site) bool { return len(s.requestQueue) > 1 }),
 		QueueLength: dme.OfNode((*site).QueueLength),

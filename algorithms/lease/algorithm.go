@@ -66,7 +66,7 @@ func Algorithm() *dme.Algorithm {
 		QueueLength: dme.OfNode((*node).QueueLength),
 		Waits:       dme.OfNode((*node).Waits),
 		Clocks:      clocks,
-		Claims:      claims(),
+		Claims:      claim.Lazy(claims),
 		Invariants:  invariants(),
 		Prepare:     prepare,
 	}

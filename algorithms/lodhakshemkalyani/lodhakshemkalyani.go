@@ -52,6 +52,7 @@ package lodhakshemkalyani
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -81,7 +82,7 @@ func Algorithm() *dme.Algorithm {
 		Class:      dme.Permission,
 		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:      []string{"REQUEST", "REPLY", "FLUSH"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		Waits:      dme.OfNode((*process).Waits),
 		Prepare:    dme.Unshared(newProcess),

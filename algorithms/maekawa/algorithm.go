@@ -98,6 +98,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -139,7 +140,7 @@ func Algorithm() *dme.Algorithm {
 	)
 	a.Kinds = append(a.Kinds, "WITHDRAW", "RECLAIM")
 	a.Survives = survives
-	a.Claims = claims()
+	a.Claims = claim.Lazy(claims)
 	a.Invariants = invariants()
 	return a
 }

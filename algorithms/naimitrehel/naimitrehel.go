@@ -25,7 +25,10 @@
 // tolerated.
 package naimitrehel
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/claim"
+)
 
 const (
 	kindRequest dme.Kind = iota + 1 // Node: the node that wants to enter
@@ -46,7 +49,7 @@ func Algorithm() *dme.Algorithm {
 		Dynamic:    true,
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "TOKEN"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode((*node).HasToken),
 		Wanted:     dme.OfNode(func(n *node) bool { return n.next != dme.None }),

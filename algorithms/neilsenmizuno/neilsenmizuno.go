@@ -31,6 +31,7 @@ import (
 
 	"dmebench/algorithms/spanning"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const (
@@ -53,7 +54,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "PRIVILEGE"},
 		Options:    []dme.Option{spanning.Option("star")},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode((*node).HasToken),
 		Wanted:     dme.OfNode(func(n *node) bool { return n.follow != dme.None }),

@@ -42,6 +42,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const (
@@ -79,7 +80,7 @@ func Algorithm() *dme.Algorithm {
 			count(OptionLevels, "2", "3", "how many levels there are: node i asks at level (i−1) mod K, and higher levels go first"),
 			count(OptionPatience, "2", "1", "how often others may be preferred to a request in the token's queue"),
 		},
-		Claims:      claims(),
+		Claims:      claim.Lazy(claims),
 		Invariants:  invariants(),
 		ValidNodes:  func(n int, _ dme.Options) error { return fits(n) },
 		HasToken:    dme.OfNode((*node).HasToken),

@@ -37,6 +37,7 @@ import (
 
 	"dmebench/algorithms/spanning"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -60,7 +61,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:       dme.Always(dme.Needs{Reliable: true}),
 		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
 		Options:     []dme.Option{spanning.Option("binary"), initOption()},
-		Claims:      claims(),
+		Claims:      claim.Lazy(claims),
 		Invariants:  invariants(),
 		HasToken:    dme.OfNode(holder.HasToken),
 		Wanted:      dme.OfNode(func(n holder) bool { return n.QueueLength() > 0 }),

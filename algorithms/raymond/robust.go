@@ -71,7 +71,7 @@ func Robust() *dme.Algorithm {
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
 		Options:     []dme.Option{spanning.Option("binary")},
-		Claims:      robustClaims(),
+		Claims:      claim.Lazy(robustClaims),
 		Invariants:  robustInvariants(),
 		HasToken:    dme.OfNode(holder.HasToken),
 		QueueLength: dme.OfNode(holder.QueueLength),

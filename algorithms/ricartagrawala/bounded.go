@@ -30,7 +30,7 @@ func Bounded() *dme.Algorithm {
 	a.Description = "Ricart-Agrawala with numbers of a fixed size. The numbers of all pending requests lie within N of each other, so it is " +
 		"enough to send them modulo 2N-1 or more. Costs and order are those of Ricart-Agrawala, 2(N-1) messages and one delay. " +
 		"Good if sequence numbers must not grow for ever, as in a fixed frame format."
-	a.Claims = boundedClaims()
+	a.Claims = claim.Lazy(boundedClaims)
 	a.Invariants = boundedInvariants()
 	return a
 }

@@ -49,7 +49,7 @@ func Broadcast() *dme.Algorithm {
 			v.Clock("", &m.Vec[i])
 		}
 	}
-	a.Claims = broadcastClaims()
+	a.Claims = claim.Lazy(broadcastClaims)
 	a.Invariants = invariants[*listedNode]()
 	for k := range a.Invariants {
 		a.Invariants[k].If = func(o dme.Options) bool { return !sequenced(o) }

@@ -54,7 +54,7 @@ func Implicit() *dme.Algorithm {
 		dme.Choice("broadcast",
 			"whether a REQUEST is one transmission to all (section 6.2)", "false", "true"),
 	}
-	a.Claims = implicitClaims()
+	a.Claims = claim.Lazy(implicitClaims)
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		return implicitSystem{nodes: c.Nodes, bound: boundOf(c), broadcast: c.Options.Get("broadcast") == "true"}, nil
 	}

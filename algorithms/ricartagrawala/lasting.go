@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -54,7 +55,7 @@ func CarvalhoRoucairol() *dme.Algorithm {
 		Dynamic:    true,
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "REPLY"},
-		Claims:     lastingClaims(),
+		Claims:     claim.Lazy(lastingClaims),
 		Invariants: lastingInvariants(),
 		Waits:      dme.OfNode(waiter.Waits),
 		Prepare:    dme.Unshared(newLastingNode),

@@ -49,7 +49,7 @@ func Priority() *dme.Algorithm {
 			Help: "the largest increment; the smallest is 1",
 		},
 	}, lowerOptions()...)
-	a.Claims = priorityClaims()
+	a.Claims = claim.Lazy(priorityClaims)
 	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
 	a.Gauges = []dme.Gauge{{Quantity: LowerFirst.ID, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {

@@ -33,7 +33,7 @@ func ReadersWriters() *dme.Algorithm {
 	a.Description = "Ricart-Agrawala for shared and exclusive access. Readers do not defer their replies to each other and so may be inside " +
 		"together; a writer is alone. Every entry costs 2(N-1) messages, a reader's too. Good if most accesses are reads " +
 		"that take long compared with a message."
-	a.Claims = readersClaims()
+	a.Claims = claim.Lazy(readersClaims)
 	bothRead := func(a, b *readerNode) bool { return a.reading && b.reading }
 	a.Invariants = pairInvariants(bothRead)
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &readerNode{node: newNode(n, id)} })

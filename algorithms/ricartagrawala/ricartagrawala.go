@@ -38,6 +38,7 @@ package ricartagrawala
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -58,7 +59,7 @@ func Algorithm() *dme.Algorithm {
 		"messages under any load. Entries come in the order of the timestamps, a handover takes one delay, and the work is the " +
 		"same at every node. A good choice for up to some ten nodes, and where fairness matters. It does not survive the " +
 		"failure of any node."
-	a.Claims = claims()
+	a.Claims = claim.Lazy(claims)
 	a.Invariants = invariants[*node]()
 	a.Gauges = []dme.Gauge{
 		{Quantity: EntriesAfterProcessing.ID, Begin: newAfterProcessing},

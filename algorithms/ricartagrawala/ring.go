@@ -44,7 +44,7 @@ func Ring() *dme.Algorithm {
 		"expensive and time is not."
 	a.Options = []dme.Option{dme.Choice("form",
 		"echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows", "echo", "notes")}
-	a.Claims = ringClaims()
+	a.Claims = claim.Lazy(ringClaims)
 	a.Invariants = ringInvariants()
 	a.Peers = dme.OfSystem(echoSystem.Peers)
 	a.Prepare = func(c dme.Config) (dme.System, error) {

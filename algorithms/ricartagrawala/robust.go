@@ -2,6 +2,7 @@ package ricartagrawala
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -69,7 +70,7 @@ func Robust() *dme.Algorithm {
 		"in by a sponsor. While nobody fails an entry costs 2(N-1) messages, as ever. It rests on a known bound on the delay of messages: a " +
 		"pause or a partition that is longer than the bound is taken for a crash, and can let two nodes in."
 	a.Survives = dme.SurvivesAny
-	a.Claims = robustClaims()
+	a.Claims = claim.Lazy(robustClaims)
 	a.Gauges = robustGauges()
 	return a
 }

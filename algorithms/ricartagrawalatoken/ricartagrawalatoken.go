@@ -25,6 +25,7 @@ import (
 	"errors"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const (
@@ -45,7 +46,7 @@ func Algorithm() *dme.Algorithm {
 		Class:      dme.Token,
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "TOKEN"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {

@@ -47,6 +47,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -75,7 +76,7 @@ func Algorithm() *dme.Algorithm {
 		Dynamic:    true,
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "REPLY"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		Clocks:     dme.ClockInMessages,
 		Gauges:     []dme.Gauge{{Quantity: NoStaircase.ID, Begin: newStairs}},

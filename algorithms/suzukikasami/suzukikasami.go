@@ -34,6 +34,7 @@ import (
 	"errors"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -55,7 +56,7 @@ func Algorithm() *dme.Algorithm {
 		Class:      dme.Token,
 		Needs:      dme.Always(dme.Needs{Reliable: true}),
 		Kinds:      []string{"REQUEST", "TOKEN"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		Clocks:     clocks,
 		Gauges:     []dme.Gauge{{Quantity: AheadInQueue.ID, Begin: newAhead}},

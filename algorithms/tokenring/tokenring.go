@@ -14,7 +14,10 @@
 // Neither mode needs links that keep order. Loss and duplication are not tolerated.
 package tokenring
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/claim"
+)
 
 const (
 	kindToken   dme.Kind = iota + 1 // Num: in mode=perpetual, the finished sites it passed in a row
@@ -41,7 +44,7 @@ func Algorithm() *dme.Algorithm {
 			"whether the token circulates for ever or rests until a request reaches it", "perpetual", "demand")},
 		Perpetual:  func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
 		Stepped:    map[string]string{optMode: "demand"},
-		Claims:     claims(),
+		Claims:     claim.Lazy(claims),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode(holder.HasToken),
 		Waits:      dme.OfNode(holder.Waits),

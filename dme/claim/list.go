@@ -16,9 +16,21 @@ type List []Claim
 
 // Of returns the claims of an algorithm; nil if it has none.
 func Of(a *dme.Algorithm) List {
-	list, _ := a.Claims.(List)
-	return list
+	switch claims := a.Claims.(type) {
+	case List:
+		return claims
+	case Lazy:
+		return claims()
+	}
+	return nil
 }
+
+// Lazy lists claims when they are asked for. A process that runs one algorithm has no use for those
+// of all, which would take a good part of its start.
+type Lazy func() List
+
+// Check implements [dme.Claims].
+func (l Lazy) Check(a *dme.Algorithm) error { return l().Check(a) }
 
 // SpeaksOf reports whether one of the claims is about a quantity.
 func (l List) SpeaksOf(q Quantity) bool {

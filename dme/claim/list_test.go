@@ -55,9 +55,17 @@ func TestClaimsOfAnAlgorithm(t *testing.T) {
 	if all := Of(a); all != nil || all.SpeaksOf(QueueLength) {
 		t.Errorf("without claims it has %v", all)
 	}
-	a.Claims = l
-	if all := Of(a); len(all) != len(l) || !all.SpeaksOf(QueueLength) || all.SpeaksOf(Bypass) {
-		t.Errorf("it has %v", all)
+	for _, given := range []dme.Claims{l, Lazy(func() List { return l })} {
+		a.Claims = given
+		if all := Of(a); len(all) != len(l) || !all.SpeaksOf(QueueLength) || all.SpeaksOf(Bypass) {
+			t.Errorf("%T: it has %v", given, all)
+		}
+		if err := a.Claims.Check(a); err != nil {
+			t.Error(err)
+		}
+		if a.Claims.Check(&dme.Algorithm{Gauges: []dme.Gauge{{Quantity: Bypass.ID}}}) == nil {
+			t.Errorf("%T: a gauge of nothing that is claimed", given)
+		}
 	}
 }
 
