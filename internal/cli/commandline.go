@@ -84,6 +84,11 @@ func (p *program) carryOut(ctx context.Context, words []string) error {
 	} else {
 		words = append([]string{app.Name}, words...)
 	}
+	for _, c := range app.Commands {
+		if !slices.Contains(words, c.Name) {
+			c.Flags = nil // the library would write the help of each
+		}
+	}
 	return app.RunContext(ctx, words)
 }
 
