@@ -147,9 +147,9 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 	if err != nil {
 		return nil, err
 	}
+	defer collectBelow(options.Memory)()
 	var report check.Report
 	if c.Bool("exhaustive") {
-		defer collectBelow(options.Memory)()
 		report, err = search.Exhaustive(c.Context)
 	} else {
 		report, err = p.random(c, a, search, files)

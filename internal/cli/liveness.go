@@ -154,8 +154,8 @@ func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
 }
 
 // collectBelow makes the garbage collector run early enough that a search which may hold that much
-// takes hardly more, and else seldom: a search makes little garbage but for tables that it has
-// outgrown. The function that it returns ends that.
+// takes hardly more, and else seldom: what a search makes garbage of are tables that it has outgrown,
+// and schedules that are over. The function that it returns ends that.
 func collectBelow(held check.Bytes) (restore func()) {
 	before, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(400)
 	if limit := int64(held + held/8); held > 0 && limit < before {

@@ -2,8 +2,17 @@ package testkit
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 )
+
+// What tests keep is little beside what they throw away: to collect garbage less often saves a
+// fifth of their processor time. Processes that they start collect it as they always do.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // Effort is the environment variable that says how much tests do: all that a change needs
 // without it, what takes minutes too with "long", as continuous integration has it, and
