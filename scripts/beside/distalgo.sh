@@ -11,7 +11,7 @@ source=$clone/benchmarks/lamutex/C/lamport.c
 command -v gcc >/dev/null || { echo "distalgo.sh: gcc is not installed" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$(dirname "$0")/../.." && go build -o "$work/dmebench" ./cmd/dmebench)
+(cd "$(dirname "$0")/../.." && CGO_ENABLED=0 go build -o "$work/dmebench" ./cmd/dmebench) # as releases are
 cat >"$work/nodelay.h" <<'C'
 #include <stdint.h>
 #include <sys/time.h>

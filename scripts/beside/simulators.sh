@@ -8,7 +8,7 @@ command -v g++ >/dev/null || { echo "simulators.sh: g++ is not installed" >&2; e
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$here/../.." && go build -o "$work/dmebench" ./cmd/dmebench)
+(cd "$here/../.." && CGO_ENABLED=0 go build -o "$work/dmebench" ./cmd/dmebench) # as releases are
 g++ -O3 -o "$work/loop" "$here/loop.cpp"
 g++ -O3 -o "$work/simgrid" "$here/simgrid.cpp" -lsimgrid 2>"$work/err" ||
 	echo "without SimGrid: $(tail -n 1 "$work/err")" >&2

@@ -9,7 +9,7 @@ done
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$here/../.." && go build -o "$work/dmebench" ./cmd/dmebench)
+(cd "$here/../.." && CGO_ENABLED=0 go build -o "$work/dmebench" ./cmd/dmebench) # as releases are
 cd "$work"
 
 seconds() { # of the processor, that a command takes

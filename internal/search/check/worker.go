@@ -197,8 +197,8 @@ func (w *worker) filled() []*batch {
 	return out
 }
 
-// visited is the set of the states that have been reached, by their hashes. It takes 21 to 43 bytes
-// for each state. States are added many at a time: a lock is taken once for all of them, and their
+// visited is the set of the states that have been reached, by their hashes. Of many states each
+// takes 21 to 43 bytes. States are added many at a time: a lock is taken once for all of them, and their
 // places in memory, which are far from each other, are fetched together. If the memory is spent no
 // more are added.
 type visited struct {
@@ -215,7 +215,7 @@ func newVisited(goroutines int, memory *account) visited {
 		v = visited{make([]shard, manyShards), 64 - bits.Len(manyShards-1)}
 	}
 	for i := range v.shards {
-		v.shards[i].memory = memory
+		v.shards[i].memory, v.shards[i].little = memory, 1<<16/len(v.shards)
 	}
 	return v
 }
@@ -227,6 +227,7 @@ type shard struct {
 	slots   []vnet.Hash // open addressing; a power of two; the zero hash is free
 	shift   int         // a hash's B without these low bits is its first place
 	used    int
+	little  int // room that is doubled twice at a time
 	memory  *account
 	fetched uint64   // see add; never looked at
 	_       [64]byte // keeps other shards off its cache lines
@@ -270,11 +271,14 @@ func (s *shard) add(states []candidate, which []int32, isNew []bool) {
 
 const slotBytes = 16
 
-// grow doubles the room, if there is memory for it. The order of places is that
-// of hashes, so that old and new ones are gone through from end to end.
+// grow doubles the room, twice while that is little, if there is memory for it. The order of places
+// is that of hashes, so that old and new ones are gone through from end to end.
 func (s *shard) grow() bool {
 	old := s.slots
-	room := max(64, 2*len(old))
+	room := max(32, 2*len(old))
+	if room < s.little {
+		room *= 2
+	}
 	if !s.memory.hold(slotBytes * room) {
 		s.memory.hold(-slotBytes * room)
 		return false
