@@ -29,8 +29,8 @@ type Invariant struct {
 
 	// Pair takes the place of Holds if the invariant is about each two nodes: it is asked of every
 	// ordered pair of nodes that are up, and of each with itself, and looks at nothing but these
-	// two, a and b, and the messages between them; see [EachPair]. That makes it cheap: after a step only the
-	// pairs are looked at of which one node took it.
+	// two, a and b, and the messages between them; see [EachPair]. That makes it cheap: after a
+	// step only the pairs are looked at of which one node took it.
 	Pair func(v GlobalView, i, j NodeID, a, b Node) error
 
 	// Faults says that it also holds after nodes have crashed, come back, joined

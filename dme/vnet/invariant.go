@@ -148,12 +148,12 @@ func (j *judge) ofPair(disturbed bool, a, b dme.NodeID) *Violation {
 	if j.state.process(a).activity == noderun.Down || j.state.process(b).activity == noderun.Down {
 		return nil
 	}
-	x, y := j.Node(a), j.Node(b)
 	for _, i := range j.pairs {
 		if disturbed && !i.Faults {
 			continue
 		}
 		j.asked = i
+		x, y := j.Node(a), j.Node(b)
 		err := i.Pair(j, a, b, x, y)
 		if err == nil && a != b {
 			err = i.Pair(j, b, a, y, x)

@@ -198,9 +198,9 @@ func (w *worker) filled() []*batch {
 }
 
 // visited is the set of the states that have been reached, by their hashes. Of many states each
-// takes 21 to 43 bytes. States are added many at a time: a lock is taken once for all of them, and their
-// places in memory, which are far from each other, are fetched together. If the memory is spent no
-// more are added.
+// takes 21 to 43 bytes. States are added many at a time: a lock is taken once for all of them, and
+// their places in memory, which are far from each other, are fetched together. If the memory is
+// spent no more are added.
 type visited struct {
 	shards []shard // a power of two
 	shift  int     // a hash's A without these low bits is the number of its shard
