@@ -294,8 +294,8 @@ const (
 	endsOfARun = 3.0
 
 	// ofTimes are those over a real network, where a handler takes time, and T itself is
-	// measured by other messages than those of the algorithm. What takes longer than that says how busy
-	// the machines were, and speaks neither for nor against a claim.
+	// measured by other messages than those of the algorithm. Longer times say how busy
+	// the machines were, and speak neither for nor against a claim.
 	ofTimes = 0.20
 
 	// ofTheBusiest is of the largest of N counts over their mean: even if all nodes have the same

@@ -12,7 +12,7 @@ import (
 	"dmebench/units"
 )
 
-// What a fit of a growth needs, and when it agrees with a claim.
+// Requirements on a fit of a growth, and on its agreement with a claim.
 const (
 	leastSizes = 5  // different sizes
 	leastRange = 10 // largest over smallest

@@ -61,7 +61,7 @@ func (q *Question) Judge(evidence []Evidence) Verdict {
 		}
 		return v
 	}
-	v := q.verdict(NotMeasurable, ": no run told it")
+	v := q.verdict(NotMeasurable, ": no run showed it")
 	v.add(evidence)
 	switch {
 	case q.Growth():

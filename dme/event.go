@@ -13,7 +13,7 @@ import (
 // event.
 type EventKind uint8
 
-// What calls a handler, and begins a step of its node; or befalls a message.
+// Events that call a handler, and begin a step of its node; or that happen to a message.
 const (
 	Start         EventKind = iota + 1 // the node begins
 	Request                            // the local process asks for the critical section
@@ -33,7 +33,7 @@ const (
 	PeerUp                             // the node hears that another is up
 )
 
-// What a handler does: its effects, which belong to the step that its node has begun last.
+// Effects of a handler, which belong to the step that its node has begun last.
 const (
 	Send        EventKind = iota + PeerUp + 1 // a message to one node
 	Broadcast                                 // a message to all others

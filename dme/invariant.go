@@ -48,8 +48,8 @@ type Invariant struct {
 	If func(Options) bool
 }
 
-// GlobalView is one state of a whole system, as an [Invariant] sees it. What it
-// returns is valid until Holds returns, and is not to be changed. Only this
+// GlobalView is one state of a whole system, as an [Invariant] sees it. The values that it
+// returns are valid until Holds returns, and are not to be changed. Only this
 // module implements it; methods may be added.
 type GlobalView interface {
 	// Setting returns the number of nodes, the options, and the System that the

@@ -192,8 +192,8 @@ func WaitIf(waits bool, what string, nodes ...NodeID) []Wait {
 
 // A crash ends a node at once: it forgets everything, what was on its way to it
 // is lost, and what it had sent still arrives. After a crash a node may come
-// back as a new incarnation: in its initial state, with nothing kept. What is
-// sent to a node reaches it only once the sender has heard that it is there:
+// back as a new incarnation: in its initial state, with nothing kept. A message
+// to a node reaches it only once the sender has heard that it is there:
 // between a crash and the Up that follows, messages to it are lost.
 
 // Restarter is a Node that can take part again after a crash. Restart is called

@@ -122,7 +122,7 @@ func (o Option) canonical(value string) string {
 }
 
 // Canonical returns set with the names of the declared options, and their values
-// that are words, in the case in which they are declared. What is not declared
+// that are words, in the case in which they are declared. A name that is not declared
 // stays as it is. A nil set stays nil.
 func Canonical(set map[string]string, declared ...[]Option) map[string]string {
 	if set == nil {

@@ -205,8 +205,8 @@ func (p *paper) growthTables() []page.Table {
 		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the " +
 			"claim's own formula; 1/N describes values that approach a constant. A bound need not be reached: if its growth is out " +
 			"of the question, the best one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; " +
-			"each stands with its distance from the best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is " +
-			"the exponent of y = a + c·N^p if it may be anything; over few sizes its interval is wide, since a, c and p can stand " +
+			"each stands with its distance from the best: below 2 there is nothing to choose between them, above 10 it has no support. p is " +
+			"the exponent of y = a + c·N^p if it is fitted, too; over few sizes its interval is wide, since a, c and p can stand " +
 			"in for one another.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},

@@ -46,7 +46,7 @@ func (c *collection) notes() []page.Note {
 		{faults, "Recovery", "From a fault until a node that it did not hit enters, and until the last of the requests that waited when it " +
 			"struck is served. Of several faults of a run the costliest counts. Times and messages are those of runs that ended well."},
 		{true, "Percentiles", "Half of the times are at most p50, and 99 in 100 at most p99. Curves by percentile merge the distributions of " +
-			"all repetitions; a run alone shows its own."},
+			"all repetitions; a single run shows its own."},
 		{true, "Course of a run", "What happened in each interval, from the start of the run. Faults are marked where they struck."},
 		{true, "violated, stalled, failed", "Two nodes were inside at once; requests were pending and nothing moved; the run could not be " +
 			"carried out as it was asked for. No number of such a run is used."},

@@ -36,12 +36,12 @@ func (s *set) mostCommon() (common spot) {
 	return common
 }
 
-// distributions show at each size how many of the response times are at most so long.
+// distributions show at each size how many of the response times are at most this long.
 func (s *set) distributions() (all []picture) {
 	usual := s.mostCommon()
 	for _, here := range s.spots {
 		all = append(all, s.at(here, here.nodes == usual.nodes, runs.ResponseCDF, "Response time: distribution", func() []panel {
-			v := panel{read: "How many of the times, of all repetitions together, are at most so long; up to 99.9%."}
+			v := panel{read: "The share of the times, over all repetitions, that are at most this long; up to 99.9%."}
 			v.X = plots.Axis{Label: "response time", Kind: plots.Times}
 			v.Y = plots.Axis{Label: "share of the critical sections", Kind: plots.Parts}
 			for _, ln := range s.lines {

@@ -71,7 +71,7 @@ func (c *cell) workers() string {
 func SummaryCSV(results runs.Set) []byte { return collect(Input{Set: results}).csv() }
 
 // csv writes one row for each cell: medians over the repetitions that ended well, and the bounds of
-// their 95% intervals. What is not known is empty. Columns of a shared resource and of hosts stand
+// their 95% intervals. Unknown values are empty. Columns of a shared resource and of hosts stand
 // last, and only if runs had some.
 func (c *collection) csv() []byte {
 	metrics := runs.MetricsOf(c.results())

@@ -125,7 +125,7 @@ func curveSizes(measured []int) []int {
 }
 
 // formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)", with the links
-// that it is made of. What a claim says beyond formula and first source stands
+// that it is made of. The rest of a claim, beyond formula and first source, stands
 // on the page.
 func formula(c claim.Claim) string {
 	text := sign(c.Kind) + brief(c.Formula)

@@ -94,7 +94,7 @@ func writeReason(w io.Writer, v claims.Verdict, style layout.Style, verbose bool
 	return nil
 }
 
-// coloured gives a word the colour of a verdict. What was refuted as expected is no
+// coloured gives a word the colour of a verdict. A claim that was refuted as expected is not a
 // fault.
 func coloured(style layout.Style, status claims.Status, word string) string {
 	switch verdictValue(status).Class {

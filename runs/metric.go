@@ -331,7 +331,7 @@ var columns = []string{
 	// Which run, or which cell.
 	"label", "repetition", "seed",
 
-	// What came of it.
+	// Outcomes.
 	"status", "requests_made", "entries", "violations", "pending", "warnings", "lost_updates", "undecided",
 
 	// Of a cell: its repetitions.

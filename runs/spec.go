@@ -81,7 +81,7 @@ func (s Spec) Without(dimension string) Spec {
 	return s
 }
 
-// Command is the command line of such a run. What has its default is left out.
+// Command is the command line of such a run, without options that have their default.
 func (s Spec) Command() string {
 	d := Spec{Nodes: s.Nodes}.WithDefaults()
 	parts := []string{"dmebench run " + Quoted(s.Algorithm) + " -n " + strconv.Itoa(s.Nodes)}

@@ -3,7 +3,7 @@
 // A repetition is the sample: a percentile is taken in each repetition and the
 // median of these is reported, percentiles are never averaged. Intervals are
 // those of the median by order statistics, which assume nothing about how
-// measurements are distributed. What limits a summary travels with it as data.
+// measurements are distributed. The limits of a summary are part of its data.
 // Distributions are merged histograms, never averaged ones.
 //
 // Two samples are compared by the Mann-Whitney U test, which assumes as little.
@@ -86,7 +86,7 @@ func Percentiles(h *hdrhistogram.PackedHistogram, perDecade float64) []Percentil
 // Share is a point of a cumulative distribution.
 type Share struct {
 	Value float64
-	Share float64 // of the values that are at most so large, from 0 to 1
+	Share float64 // of the values that are at most this large, from 0 to 1
 }
 
 // Cumulative returns the cumulative distribution of h, from its least value to the share that its

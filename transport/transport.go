@@ -223,8 +223,8 @@ func (g Guarantees) Lacks(needs dme.Needs) []string {
 	return missing
 }
 
-// Impaired is a Transport that makes its links worse on purpose. What suspects a
-// silent peer of having died asks it: a peer is not dead for what was injected.
+// Impaired is a Transport that makes its links worse on purpose. A layer that suspects a
+// silent peer of having died asks it: injected losses do not make a peer dead.
 type Impaired interface {
 	// Impairment returns what is done at present to frames from a to b and to their answers. It may
 	// be called by several goroutines.
@@ -245,14 +245,14 @@ type Impairment struct {
 // The handler hears of each process in this order: the frames of one incarnation, Down, Up, the
 // frames of the next. Nothing of an incarnation is delivered before Readmit has announced it: it
 // waits in this process, or its sender sends it again until then; if the transport is not reliable,
-// it is lost. What comes of an incarnation that is over is refused and counted.
+// it is lost. Frames of an incarnation that is over are refused and counted.
 //
 // Neither method may be called from inside the handler, nor with a lock held that the handler
 // takes. Both return nil if the transport is closed meanwhile.
 type Readmitter interface {
 	// Expel says that the process that hosts peer has ended, for callers that know it before the
-	// transport does. What had come from there is delivered, then Down is called with cause unless
-	// it has been; from then on frames to the process are dropped. It returns when Down has
+	// transport does. Frames that had come from there are delivered, then Down is called with cause
+	// unless it has been; from then on frames to the process are dropped. It returns when Down has
 	// returned. A process that is not there is not reported a second time.
 	Expel(peer dme.NodeID, cause error) error
 
@@ -269,8 +269,8 @@ type Readmitter interface {
 // UpHandler is a Handler that hears of processes that come, by a [Readmitter]: Up is called once
 // for each node of the process. It may call Send.
 //
-// What a node sends while Up is being called may still reach the new incarnation although the node
-// has not heard of it: the caller keeps nodes from sending to a peer between Down and Up.
+// A message that a node sends while Up is being called may still reach the new incarnation although
+// the node has not heard of it: the caller keeps nodes from sending to a peer between Down and Up.
 type UpHandler interface {
 	Up(peer dme.NodeID)
 }

@@ -11,9 +11,9 @@ import (
 	"dmebench/dme"
 )
 
-// MaxDuration bounds every duration that a run is given. Whatever a run then adds
-// up of a few of them, or multiplies by a number of nodes to learn when to lose
-// patience, stays within 64 bits of nanoseconds, which are 292 years.
+// MaxDuration bounds every duration that a run is given. All sums
+// of a few of them, and products with a number of nodes to learn when to lose
+// patience, stay within 64 bits of nanoseconds, which are 292 years.
 const MaxDuration = 2400 * time.Hour
 
 // maxHeld bounds the time that all critical sections of a run take together.

@@ -10,7 +10,7 @@ import (
 	"dmebench/dme/claim"
 )
 
-// What section 9.9 makes claims about and no other paper does: what quorums there
+// Quantities of section 9.9 that no other paper makes claims about: what quorums there
 // are while nodes have failed.
 var (
 	FailuresTolerated = claim.Quantity{ID: "failures-tolerated", Name: "failures after which a quorum can exist"}
@@ -37,7 +37,7 @@ const section = "textbook, section "
 
 // claims lists what the textbook says. n is the number of nodes, k the level of
 // a complete tree, n = 2^(k+1)−1; "log n" is log2(n+1) = k+1, the number of nodes
-// on a path. What becomes of quorums when nodes fail is a property of the tree,
+// on a path. The effect of failed nodes on quorums is a property of the tree,
 // and needs no run.
 func claims() claim.List {
 	return slices.Concat(

@@ -51,7 +51,7 @@ func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 
 // Waits returns what a node waits for: as a requester, the missing replies; as a site with waiting
 // requests, that the holder of its permission gives it back; after a restart, what the others hold.
-// What it waits for from itself is in its other part.
+// Its other part says what it waits for from itself.
 func (n *node) Waits() []dme.Wait {
 	j, what := n.granted.Node, "Relinquish"
 	if n.inquired {

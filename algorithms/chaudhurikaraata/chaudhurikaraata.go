@@ -7,7 +7,7 @@ import (
 	"dmebench/dme"
 )
 
-// node is node (i,j,k). What procedures P1 to P4 do at i = j = 0 is the
+// node is node (i,j,k). The parts of procedures P1 to P4 at i = j = 0 are the
 // corner's; the rest is here.
 type node struct {
 	*system

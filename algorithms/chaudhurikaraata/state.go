@@ -87,7 +87,7 @@ func label(names []string, i int) string {
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	x := m.Node
 	if x < 1 || int(x) > n.nodes {
-		return "it speaks of no node of the mesh"
+		return "it names no node of the mesh"
 	}
 	if n.isCorner(x) {
 		return n.impossibleAcross(from, m)

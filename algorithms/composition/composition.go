@@ -251,7 +251,7 @@ func (n *node) addressee(from dme.NodeID, m *dme.Message) (to *part, number dme.
 	g := n.groupOf(from)
 	if m.Kind == kindBetween {
 		if c == nil || from != n.system.head(g) || m.Flags != uint8(kind) || kind < 1 || kind > n.outerN {
-			return nil, 0, "BETWEEN that is not for a head from a head"
+			return nil, 0, "BETWEEN that is not from one head to another"
 		}
 		return &c.outer, dme.NodeID(g + 1), ""
 	}
@@ -261,13 +261,13 @@ func (n *node) addressee(from dme.NodeID, m *dme.Message) (to *part, number dme.
 	to, number = &n.own, from-n.head+2
 	if m.Flags&fromCoordinator != 0 {
 		if from != n.head {
-			return nil, 0, "message of a coordinator that is none"
+			return nil, 0, "message of a node that is not a coordinator"
 		}
 		number = 1
 	}
 	if m.Flags&toCoordinator != 0 {
 		if c == nil {
-			return nil, 0, "message to a coordinator that is none"
+			return nil, 0, "message to a node that is not a coordinator"
 		}
 		to = &c.inner
 	}

@@ -58,7 +58,7 @@ func (p *process) receiveRequest(from dme.NodeID, r dme.Stamp, alreadySeen seen,
 		out.Refuse("REQUEST without a date or of no other process")
 		return
 	case len(alreadySeen) != words(p.n):
-		out.Refuse("REQUEST whose already_seen is no set of processes")
+		out.Refuse("REQUEST whose already_seen is not a set of processes")
 		return
 	case r.Clock <= p.date[r.Node-1]:
 		return // came another way before

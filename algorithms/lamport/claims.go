@@ -153,7 +153,7 @@ func invariants() []dme.Invariant {
 
 // requestQueues follows what is on its way from i to j.
 func requestQueues(v dme.GlobalView, i, j dme.NodeID, s, at *site) error {
-	// What the queue of j will hold of i once everything has arrived.
+	// The requests of i in the queue of j once everything has arrived.
 	queued, ok := pendingOf(at, i), true
 	for _, m := range v.Between(i, j) {
 		switch m.Kind {

@@ -53,7 +53,7 @@ func Algorithm() *dme.Algorithm {
 			},
 			{
 				Name: optDrift, Default: "1000", Forms: []string{"PPM"}, Valid: dme.Valid(parseDrift),
-				Help: "by how much the rates of two clocks may differ, in millionths: so much longer an arbiter counts",
+				Help: "by how much the rates of two clocks may differ, in millionths; an arbiter counts that much longer",
 			},
 			// Without tokens the algorithm is not safe: false is not among what is tried everywhere.
 			{

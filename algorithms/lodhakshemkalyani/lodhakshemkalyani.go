@@ -231,7 +231,7 @@ func (p *process) reply(r dme.Stamp, out *dme.Outbox) {
 // that keep their guarantees; "" if one can.
 func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 	if p.requesting && !m.Done.Precedes(p.myRequest()) {
-		return "news that a request has been satisfied which is pending"
+		return "news that a pending request has been satisfied"
 	}
 	switch m.Kind {
 	case kindRequest:

@@ -41,7 +41,7 @@
 //
 // # Failed nodes
 //
-// The paper supposes that nothing fails (section 1). What is done here about nodes that crash, and
+// The paper supposes that nothing fails (section 1). The treatment of nodes that crash, and
 // come back, is ours (recovery.go); a node asks another quorum of its construction then: of
 // majority and weighted any nodes with more than half of the votes, of tree a tree quorum, of the
 // others the request set of another node. Any two of them meet as well, whatever each of two nodes

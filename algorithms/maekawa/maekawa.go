@@ -65,8 +65,8 @@ func (n *node) Release(out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Receive handles a message of another node. What the node then says to itself
-// ends: each lock of the own arbiter causes at most one INQUIRE, and a
+// Receive handles a message of another node. The node's messages to itself then come to an end,
+// since each lock of the own arbiter causes at most one INQUIRE, and a
 // relinquished one goes to a more preceding REQUEST.
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {

@@ -6,13 +6,13 @@ import (
 	"dmebench/dme/collections"
 )
 
-// What follows is section 4 of Maekawa 1985 as it is printed, and what it has in common with the
+// This is section 4 of Maekawa 1985 as it is printed, and what it has in common with the
 // textbook's version of it, below. Both can deadlock, and both can let two nodes in: they are
 // negative controls, which a search must catch.
 //
 // If the paper leaves room it is read kindly: a deferred INQUIRE is kept for each member and
 // answered at the next FAILED, and lapses with the request; a node that asks for nothing ignores an
-// INQUIRE; "has received a FAILED" means, since it asked. What is literal and wrong:
+// INQUIRE; "has received a FAILED" means, since it asked. These parts are literal and wrong:
 //
 //   - a REQUEST that caused an INQUIRE gets no FAILED when a still more preceding one passes it
 //     (step (2)), so its node defers for ever what others ask of it;
@@ -23,7 +23,7 @@ import (
 //   - numbers exceed those of the REQUESTs that the node has seen (step (1)), and it sees few.
 
 // literal is what the two printed texts have in common: a node that locks all
-// members of its request set. What they say differently is text.
+// members of its request set. They differ in wording alone.
 type literal struct {
 	site
 	text

@@ -19,7 +19,7 @@
 //
 // At the beginning node 1 has the token and is the father of all others.
 //
-// Links need not keep order. What a requesting node does with a REQUEST does not depend on whether
+// Links need not keep order. A requesting node treats a REQUEST alike whether or not
 // the token is there, so that the two may pass each other; and of two REQUESTs on a link, whichever
 // comes first becomes the father, to which the other is forwarded. Loss and duplication are not
 // tolerated.

@@ -249,7 +249,7 @@ type Site struct {
 	Members []dme.NodeID // S_ID, ascending; nil before [Site.Know]
 	sets    *System      // nil if all ask all
 
-	// What the node says to itself waits here for the end of the handler, so
+	// Messages of the node to itself wait here for the end of the handler, so
 	// that handlers never nest. Empty between events, hence not part of the state.
 	local []dme.Message
 }

@@ -24,8 +24,8 @@
 //
 // Every construction works for every N ≥ 1 and keeps the property (a) any two sets meet; plane,
 // grid, majority, tree and hierarchical keep (b) i ∈ S_i. Whether (c) all sets are equally large
-// and (d) every node serves equally many, [System.Properties] tells. What is left of a system while
-// nodes fail, [System.Resilience] tells; a node finds another quorum by [System.Substitute], and
+// and (d) every node serves equally many, [System.Properties] reports. [System.Resilience] reports
+// which quorums are left while nodes fail; a node finds another quorum by [System.Substitute], and
 // keeps what it knows of failed nodes in [Failures].
 //
 // The package does not decide anything about messages, and it does not look for coteries with the
@@ -51,7 +51,7 @@ type System struct {
 	weights []uint64 // votes of the nodes if they were given
 }
 
-// family is the rule behind a System. What it appends is in ascending order, without
+// family is the rule behind a System. The nodes that it appends are in ascending order, without
 // duplicates, and takes O(K log K) time or little more.
 type family interface {
 	// has reports whether member is in S_id, both nodes of the system.
@@ -172,7 +172,7 @@ func Names() []string {
 	return names
 }
 
-// New builds the system of that construction. What is wrong with a file is said
+// New builds the system of that construction. An error in a file is reported
 // with its line.
 func New(construction string, cfg Config) (*System, error) {
 	refuse := func(err error) (*System, error) { return nil, fmt.Errorf("quorum: %s: %w", construction, err) }

@@ -12,7 +12,7 @@ import (
 // node that has received it may ask although others have not. Before, a request of its
 // local process waits in REQUEST_Q, and is made as INITIALIZE arrives.
 //
-// What the printed text has wrong: 'to its own immediate neighbors' would be to the
+// Errors of the printed text: 'to its own immediate neighbors' would be to the
 // sender as well, whose HOLDER would turn away from the privilege; two nodes would then
 // point to each other, and no request would ever reach it. A node sends it to the others
 // only.
@@ -22,8 +22,8 @@ import (
 // to a neighbour that INITIALIZE has yet to reach, but INITIALIZE itself.
 //
 // INITIALIZE belongs to no entry: there are N−1, one over each edge, before the first
-// entry of the farthest node. What is claimed of messages per critical section is
-// claimed of the other two kinds.
+// entry of the farthest node. Claims about messages per critical section are
+// about the other two kinds.
 
 const kindInitialize = kindPrivilege + 1
 

@@ -25,7 +25,7 @@ import (
 // was lost with it or on the way to it, and the node makes it again. Until it knows HOLDER it takes
 // in what comes, and runs neither routine.
 //
-// What the text leaves open, or has wrong:
+// Gaps and errors of the text:
 //
 //   - 'HOLDER can be computed from the ADVISE messages': a PRIVILEGE that has arrived meanwhile is
 //     overwritten, and lost for ever. Here it wins.

@@ -109,7 +109,7 @@ func (n *boundedNode) Request(out *dme.Outbox) {
 func (n *boundedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Clock >= n.modulus:
-		out.Refuse("sequence number that is no residue")
+		out.Refuse("sequence number that is not a residue")
 	case m.Kind == kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case n.isLastReply(from, m.Clock, out):

@@ -155,7 +155,7 @@ func of(form string) func(dme.Setting) bool {
 //
 // That takes two transmissions, whatever the load.
 //
-// What the printed text leaves open:
+// Gaps of the printed text:
 //
 //   - It does not say when a node's own entry leaves its own queue. Were it to wait for the REPLY
 //     on the medium, a node that asks again at once would find its old entry at the head, and

@@ -156,7 +156,7 @@ func oneRequest(v dme.GlobalView) error {
 	return nil
 }
 
-// What follows is what the nodes of all sections wait for, see [dme.Algorithm.Waits].
+// The nodes of all sections wait for the following, see [dme.Algorithm.Waits].
 
 const reply = "REPLY"
 

@@ -14,7 +14,7 @@ import (
 //   - A reader, from its request to its release, never defers the REQUEST of
 //     another reader; it replies at once. Writers follow the original algorithm.
 //
-// What that is, and is not:
+// That means:
 //
 //   - The text speaks of writers that are given priority. They are not: a
 //     writer and a reader go in the order of their numbers, like any two

@@ -7,7 +7,7 @@ import (
 	"dmebench/dme/collections"
 )
 
-// What follows is section 7.4, node failures:
+// Section 7.4, node failures:
 //
 //  1. A node that asks starts a timer. It is restarted when a REPLY is received, and cancelled when
 //     the node enters.
@@ -183,7 +183,7 @@ func (n *robustNode) returnAsNewcomer(out *dme.Outbox) {
 	}
 }
 
-// What follows is section 7.3, the removal of nodes:
+// Section 7.3, the removal of nodes:
 //
 //  1. A node that wishes to leave notifies all others. Until all have acknowledged it does not ask,
 //     and goes on to reply to REQUESTs.

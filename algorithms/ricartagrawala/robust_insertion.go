@@ -6,7 +6,7 @@ import (
 	"dmebench/dme"
 )
 
-// What follows is sections 7.2.1 and 7.2.2, the insertion of new nodes.
+// Sections 7.2.1 and 7.2.2, the insertion of new nodes.
 //
 // insertion=sponsor:
 //
@@ -238,7 +238,7 @@ func (n *robustNode) announced(out *dme.Outbox) {
 	n.admit(out)
 }
 
-// What follows is section 7.2.3: the Highest_Sequence_Number of a newcomer must not be below the
+// Section 7.2.3: the Highest_Sequence_Number of a newcomer must not be below the
 // number of any REQUEST that it would have received, had it always been part of the group. Those
 // are the REQUESTs that were sent to the group before all had added the newcomer. The newcomer may
 // ask when it has, or when they have all been served:

@@ -20,9 +20,9 @@ func claims() claim.List {
 		// that is in the token's queue. Entries before the REQUEST has
 		// reached the token are not counted by it.
 		claim.QueueLength.AtMost("N − 1", claim.AnyLoad, source+", theorem 9.3"),
-		AheadInQueue.AtMost("N − 1: at most so many in front of a request that is in the token's queue",
+		AheadInQueue.AtMost("N − 1: at most this many ahead of a request that is in the token's queue",
 			claim.Worst, source+", theorem 9.3"),
-		claim.Bypass.AtMost("N − 1: at most so many ahead, counted from when a site asks",
+		claim.Bypass.AtMost("N − 1: at most this many ahead, counted from when a site asks",
 			claim.Contention, source+", theorem 9.3, taken for overtaking").
 			Refuted("while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
 				"as often as it likes; the bound counts from when the request is in the token's queue"),

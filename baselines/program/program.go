@@ -20,7 +20,7 @@ const grace = 2 * time.Second
 // Run runs a program until ctx ends or it does. On Linux it never outlives this process.
 // ready is called once answers says that the program answers.
 func Run(ctx context.Context, cmd *exec.Cmd, end os.Signal, answers func(context.Context) error, ready func()) error {
-	// What the kernel takes for the parent is the thread that has started the program.
+	// The kernel takes the thread that has started the program for the parent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if cmd.SysProcAttr == nil {

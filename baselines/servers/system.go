@@ -16,8 +16,8 @@ import (
 	"dmebench/lock"
 )
 
-// System is a lock service whose servers are processes of the run. What its lock.System launches
-// and starts is up to [System.Lock].
+// System is a lock service whose servers are processes of the run. [System.Lock] decides
+// what its lock.System launches and starts.
 type System struct {
 	lock.System
 

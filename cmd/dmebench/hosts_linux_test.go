@@ -247,7 +247,7 @@ func TestASweepWaitsForItsHosts(t *testing.T) {
 	}
 }
 
-// Two hosts lose the way between them, while both reach the broker and all others: the run
+// Two hosts lose the path between them, while both reach the broker and all others: the run
 // stands still, and the network is to blame, whose link is named. That is so for an
 // algorithm that goes on without nodes that crash, too.
 func TestAPairOfHostsIsParted(t *testing.T) {
@@ -268,7 +268,7 @@ func TestAPairOfHostsIsParted(t *testing.T) {
 			t.Errorf("%s: exit code %d, status %s, safety %+v: %s", algorithm, code, x.Status, x.Safety, x.Error)
 		}
 		_, held, _ := strings.Cut(x.Error, "the network holds messages: ")
-		held, _, _ = strings.Cut(held, "; mend")
+		held, _, _ = strings.Cut(held, "; repair")
 		for link := range strings.SplitSeq(held, "; ") {
 			if !strings.Contains(link, "host h2) to node ") || !strings.HasSuffix(link, "host h3)") {
 				t.Errorf("%s: %q is held: %s", algorithm, link, x.Error)

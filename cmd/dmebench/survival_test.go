@@ -25,7 +25,7 @@ func struck(t *testing.T, r *runs.Result, words string) *runs.Fault {
 	t.Helper()
 	i := slices.IndexFunc(r.Faults, func(f runs.Fault) bool { return strings.HasPrefix(f.Fault, words) })
 	if i < 0 {
-		t.Fatalf("%s has not come to pass: %+v; warnings %q", words, r.Faults, r.Warnings)
+		t.Fatalf("%s has not taken place: %+v; warnings %q", words, r.Faults, r.Warnings)
 	}
 	return &r.Faults[i]
 }
@@ -39,7 +39,7 @@ func held(t *testing.T, r *runs.Result, code int, faults int) {
 			r.Safety.Violations, r.Liveness.Pending, r.FailedNodes, r.Faults, strings.Join(r.Liveness.States, "\n"))
 	}
 	if len(r.Faults) != faults {
-		t.Fatalf("%d of %d faults have come to pass: %+v; warnings %q", len(r.Faults), faults, r.Faults, r.Warnings)
+		t.Fatalf("%d of %d faults have taken place: %+v; warnings %q", len(r.Faults), faults, r.Faults, r.Warnings)
 	}
 	var lost uint64
 	for _, f := range r.Faults {

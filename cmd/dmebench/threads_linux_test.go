@@ -42,7 +42,7 @@ func TestOutOfThreads(t *testing.T) {
 	}{
 		{60, "", 69, "lamport on 40 nodes over tcp needs about 332 threads"},
 		{60, "--force", 69, ", RLIMIT_NPROC); choose fewer nodes or more --nodes-per-worker, " +
-			"raise the limit on threads (ulimit -u, RLIMIT_NPROC), for which even --force is no help"},
+			"raise the limit on threads (ulimit -u, RLIMIT_NPROC), which --force cannot exceed"},
 		{60, "--nodes-per-worker 40", 0, ""},
 	} {
 		line := fmt.Sprintf("ulimit -u %d; exec '%s' run -a lamport -n 40 --requests 80 --quiet %s", x.threads, program, x.flags)

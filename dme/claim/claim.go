@@ -219,9 +219,9 @@ func KindsPerCS(c Claim, kinds ...string) List {
 	return all
 }
 
-// What follows states claims in the way of a table, a row for each: a quantity, in what sense the
-// formula says how large it is, under which load, by which source; and then what limits the claim,
-// if something does.
+// The functions below state claims in the way of a table, a row for each: a quantity, in what sense
+// the formula says how large it is, under which load, by which source; and then what limits the
+// claim, if something does.
 
 // Is claims that the quantity is exactly that large, always.
 func (q Quantity) Is(formula string, load Load, source string) Claim {

@@ -40,7 +40,7 @@ func (n *Net) overtaking() claim.Overtaking {
 }
 
 // starved returns an error where a request was overtaken more often than it may be,
-// though the messages about it were not held up for so long.
+// though the messages about it were not held up for that long.
 func (n *Net) starved() error {
 	bound := n.overtaking()
 	for _, e := range n.Entries {

@@ -21,7 +21,7 @@ type Mutant struct {
 	Caught   string      // what the failing test's output says
 }
 
-// What reports say of a schedule that is unsafe, and of one that is not live.
+// The words of reports for a schedule that is unsafe, and for one that is not live.
 const (
 	Unsafe  = "are in the critical section"
 	Stalled = "wait and nothing moves"

@@ -94,7 +94,7 @@ func (c *Classes) Of(v []uint32) (rep []uint32) {
 }
 
 // after yields the representatives of all classes to which a step may lead that
-// leads from the representative given to from to state v. What it yields is
+// leads from the representative given to from to state v. A representative is
 // valid until the next one.
 func (c *Classes) after(v []uint32, yield func(rep []uint32)) {
 	if c.Algorithm.Clocks == nil {
@@ -331,7 +331,7 @@ func (c *Classes) changedMessage(id uint32, change func(dme.ClockVariable)) (to 
 	return to
 }
 
-// What clocks the components of a state have, by which [Classes] compares states.
+// The clocks of the components of a state, by which [Classes] compares states.
 
 // level is the value of a clock, and what else it is compared by: its domain first,
 // then the value, then the node of a timestamp or a rising clock, and a rising clock

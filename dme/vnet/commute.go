@@ -35,7 +35,7 @@ const (
 // or Tried stimuli in them, and after some such visits nothing more is tried at the
 // node, and its arrivals are forced no more. When that is depends on which visit comes
 // first: with several workers the number of states that a search visits may differ
-// from one time to the next there. What it finds does not, since to force less is
+// from one time to the next there. Its findings do not, since to force less is
 // always sound.
 type Effort struct {
 	Met, Tried int // of one visit

@@ -17,7 +17,7 @@ const clockSteps = 300
 // the same order, so that [Classes] say nothing of the system. Nodes that ask without end take
 // steps, and from each state the same step is taken from the representative of its class: what
 // comes of it must be of one of the classes that [Classes] says. It takes random walks, and that many
-// steps from the states that are nearest to the first. What it looks at is a function of its
+// steps from the states that are nearest to the first. The states examined are a function of its
 // arguments. The error names the handler, the state and the clocks that the node shows.
 func CompareClocks(m *Model, walks, near int) error {
 	if m.Algorithm.Clocks == nil {

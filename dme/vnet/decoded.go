@@ -14,7 +14,7 @@ type decoded struct {
 	nodes    [][]decodedNode // by node, from 1, and by place
 	messages []decodedMessage
 	pairs    []heldPair
-	replaced int // pairs, since there is room for so many
+	replaced int // pairs, since there is room for this many
 	bytes    int // approximate size of all of it
 }
 

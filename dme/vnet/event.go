@@ -108,7 +108,7 @@ func (e *Event) effects(a *dme.Algorithm) string {
 	for i := 0; i < len(e.Effects); i++ {
 		switch x := &e.Effects[i]; x.Kind {
 		case dme.Send:
-			// What is sent to several in a row is printed once.
+			// A message to several nodes in a row is printed once.
 			said := fields(&x.Msg)
 			to := e.way(x)
 			for i+1 < len(e.Effects) {

@@ -11,7 +11,7 @@ import (
 type Watch uint8
 
 // Those of the algorithm's options, if links give what it needs; none; those of its options, whatever
-// the links do. What stands in for mutual exclusion, distinct fencing tokens, is judged in any case.
+// the links do. The substitute for mutual exclusion, distinct fencing tokens, is judged in any case.
 const (
 	WatchWhereNeedsAreMet Watch = iota
 	WatchNothing
@@ -212,7 +212,7 @@ func (j *judge) Between(from, to dme.NodeID) []*dme.Message {
 	return k.messages
 }
 
-// What follows shows a network of nodes that run.
+// The methods below show a network of nodes that run.
 
 // judgeState notes an invariant that does not hold now, if nothing has been broken before. A step
 // changes the node that takes it, and what is on its way to it and from it: no pair of other nodes.

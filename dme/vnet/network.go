@@ -271,7 +271,7 @@ func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
 }
 
-// What follows is the network as its rules see it.
+// The methods below are the network as its rules see it.
 
 func (n *Network) process(id dme.NodeID) *process { return &n.processes[id] }
 func (n *Network) shared() *shared                { return &n.common }

@@ -38,7 +38,7 @@ const (
 	poolChunk = 1 << 9
 	poolMost  = 1 << 28 // a number and a change to it fit into 32 bits
 
-	// What a component takes beside its bytes, approximately: itself, its place in the map, and the
+	// The memory of a component beside its bytes, approximately: itself, its place in the map, and the
 	// waste of allocation.
 	componentBytes = 160
 )

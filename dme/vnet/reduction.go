@@ -53,7 +53,7 @@ type Reduction struct {
 	pending []uint32 // were sent, and are not in arrive yet
 	commute commuting
 
-	// What walkers have kept of the answers is out of date if this has changed.
+	// Answers that walkers have kept are out of date if this has changed.
 	generation atomic.Uint32
 }
 

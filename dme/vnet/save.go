@@ -13,7 +13,7 @@ import (
 
 // Save appends everything on which the network's further way depends: nodes,
 // local processes, messages in the order of sending, timers. Equal states give
-// equal bytes. What nodes count is no part of it.
+// equal bytes. The counters of nodes are no part of it.
 func (n *Network) Save(b []byte) []byte {
 	put := func(numbers ...int) {
 		for _, x := range numbers {

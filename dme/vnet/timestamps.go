@@ -36,7 +36,7 @@ import (
 //     clock's earlier value is not looked at: a handler that did could see that the clock has not
 //     passed a timestamp, and make one that is later, which no representative shows.
 //
-// What the event sends of the clock is, in the representative, no further on than in the state; and
+// The clock that the event sends is, in the representative, no further on than in the state; and
 // a clock that has not passed the timestamp before a new one has not been shown to have passed
 // that. A representative with a lower clock covers more, which is as good. Hence every schedule of
 // the system is one between representatives; see [Classes]. A message's clock is raised at most to

@@ -50,7 +50,7 @@ func twoInside(first, second dme.NodeID, firstReads, secondReads bool) *Violatio
 	}
 }
 
-// What can be seen of a network from outside.
+// The view of a network from outside.
 
 // Node returns a node, for reading: steps are the network's.
 func (n *Network) Node(id dme.NodeID) dme.Node { return n.runners[id].Node() }

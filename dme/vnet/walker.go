@@ -312,7 +312,7 @@ func (w *Walker) try(key uint64, was uint32, x Step, message uint32) (index uint
 	return index
 }
 
-// What a search for cycles asks of a state.
+// Questions of a search for cycles about a state.
 
 // Sets reports whether the step that was taken last set or cancelled a timer.
 func (w *Walker) Sets(node dme.NodeID, id dme.TimerID) bool {

@@ -178,7 +178,7 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 		}
 	}
 	if result.Starved = report.Starved; report.Starved > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
+		result.Notes = append(result.Notes, fmt.Sprintf("%s does not claim to be free of starvation; in %d schedules a node starves: %s",
 			a.Name, report.Starved, report.Starving))
 	}
 	return &searched{search, report, result, picture}, nil
@@ -262,7 +262,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	refuse("is for --prove; leave it out", "each", "markdown")
 	exhaustive, liveness := c.Bool("exhaustive"), c.Bool("liveness")
 	if exhaustive {
-		refuse("is for random schedules, and --exhaustive takes all there are; choose one", "schedules", "adversary", "sites")
+		refuse("is for random schedules, and --exhaustive visits all of them; choose one", "schedules", "adversary", "sites")
 		refuse("is for random schedules; an exhaustive search is not divided among hosts, leave --agents out", "agents")
 	} else {
 		refuse("is for --exhaustive; leave it out", "reduce", "bitstate")
@@ -285,7 +285,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		wrong.when(err != nil, "--bitstate: %v", err)
 	}
 	requesters, bad, ok := wholeNumbers(c.String("requesters"))
-	wrong.when(c.IsSet("requesters") && !ok, "--requesters %s: %q is no node; write node numbers like 2,4", c.String("requesters"), bad)
+	wrong.when(c.IsSet("requesters") && !ok, "--requesters %s: %q is not a node; write node numbers like 2,4", c.String("requesters"), bad)
 	set := settingsOf(c, &wrong)
 	var a *dme.Algorithm
 	if len(algorithms) == 1 {

@@ -146,7 +146,7 @@ func TestCheckRefuses(t *testing.T) {
 		"-a raymond -n 3 further":                                {"check takes one algorithm, but there are raymond, further"},
 		"-a raymond -n 3 --colour":                               {"unknown flag --colour"},
 		"-a raymond -n x":                                        {"--nodes x: want a whole number"},
-		"-a raymond -n 3 --exhaustive --memory much":             {`--memory: "much" is no size of memory; write it like 512MiB`},
+		"-a raymond -n 3 --exhaustive --memory much":             {`--memory: "much" is not a size of memory; write it like 512MiB`},
 		"-a raymond -n 3 --exhaustive --schedules 3 --adversary": {"--schedules is for random schedules", "--adversary is for random schedules"},
 	} {
 		code, stdout, stderr, _ := checked(t, words(args)...)

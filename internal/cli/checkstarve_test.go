@@ -55,7 +55,7 @@ func TestCheckFindsStarvation(t *testing.T) {
 	}
 	// Where nobody claims that it is free of it, it is a note.
 	code, printed := run(favouritism(), "check favouritism -n 3 --schedules 500 --quiet")
-	if code != 0 || !strings.Contains(printed, "favouritism does not say that it is free of starvation; in ") ||
+	if code != 0 || !strings.Contains(printed, "favouritism does not claim to be free of starvation; in ") ||
 		!strings.Contains(printed, " starves: ") || !strings.Contains(printed, "no violation found") {
 		t.Errorf("%d\n%s", code, printed)
 	}

@@ -1,9 +1,9 @@
 // Package cli is the command line: flags and wiring, one file for each
 // sub-command, and nothing that decides anything about algorithms or figures.
 //
-// Results go to standard output, everything else to standard error. What is
-// wrong with the input is said in one line for each fault, before anything is
-// started, and ends with an exit code of 64 or more.
+// Results go to standard output, everything else to standard error. Errors
+// in the input are reported in one line each, before anything is
+// started, with an exit code of 64 or more.
 package cli
 
 import (
@@ -36,7 +36,7 @@ import (
 // those that are built in. scenarios holds the worked examples of papers, in folders of any depth.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, builtIn, own run.Catalog, scenarios fs.FS) int {
 	catalog := slices.Concat(builtIn, own)
-	// What started such a process has checked the catalog of the same binary.
+	// The parent of such a process has checked the catalog of the same binary.
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
 	}

@@ -24,11 +24,11 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "check this host, or those of agents: clocks, limits, load, network; and say what to mend",
+		Usage: "check this host, or those of agents: clocks, limits, load, network; and say what to fix",
 		UsageText: "dmebench doctor --nodes 64\n" +
 			"dmebench doctor --agents tls://10.0.0.1:4222 --creds creds",
 		Description: "Examines this host for a run of that size, and prints each finding with its weight (ok, note, warning,\n" +
-			"problem) and a remedy. With --agents, each agent examines its host, and all of them test the way to each\n" +
+			"problem) and a remedy. With --agents, each agent examines its host, and all of them test the path to each\n" +
 			"other by TCP and UDP and compare clocks; agents with a run are left alone. Nothing is changed.\n" +
 			"Exit code: 0 no problem, 69 at least one.",
 		Flags: append([]cli.Flag{
@@ -77,7 +77,7 @@ func checkListen(address string) error {
 		return fmt.Errorf("--listen %s: want HOST:PORT, with port 0 for any that is free", address)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("--listen %s: port %q is no number up to 65535", address, port)
+		return fmt.Errorf("--listen %s: port %q is not a number up to 65535", address, port)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		return fmt.Errorf("--listen %s: name one address, by which processes reach this host", address)

@@ -228,7 +228,7 @@ type resilience struct {
 	quorum.Resilience
 }
 
-// available is the JSON form. What cannot be, as the size of no quorum, is null.
+// available is the JSON form. A value that does not exist, such as the size of no quorum, is null.
 type available struct {
 	Quorum string         `json:"quorum"`
 	Nodes  int            `json:"nodes"`

@@ -90,7 +90,7 @@ func readOnly(texts []string) (only, error) {
 			return nil, usage("--only %s: there is no key %q; there are %s", text, key, strings.Join(keys, ", "))
 		}
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, usage("--only %s: %q is no pattern; a value may hold * and ?", text, pattern)
+			return nil, usage("--only %s: %q is not a pattern; a value may hold * and ?", text, pattern)
 		}
 		keep[key] = append(keep[key], pattern)
 	}

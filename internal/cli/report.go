@@ -140,7 +140,7 @@ func (p *program) buildReport(dir, out string, as look) error {
 	in.Plots, in.Formats, in.Only, in.Size = as.plots, as.formats, as.only, as.size
 	page, err := report.Build(in, out)
 	if unknown := new(report.UnknownFigures); errors.As(err, &unknown) {
-		return usage("report: --only %s: no figure is called so; there are:\n  %s",
+		return usage("report: --only %s: no figure has that name; there are:\n  %s",
 			strings.Join(unknown.Patterns, ","), strings.Join(unknown.Names, "\n  "))
 	}
 	if err != nil {

@@ -176,7 +176,7 @@ func refusal(ctx context.Context, err error) error {
 	return failWith(Usage, err)
 }
 
-// specOf reads the flags. What they mean is checked when the spec is resolved.
+// specOf reads the flags. Their meaning is checked when the spec is resolved.
 func specOf(c *cli.Context) (runs.Spec, error) {
 	wrong := checkNumbers(c)
 	wrong.when(!c.IsSet("algorithm") && !c.IsSet("exec"), "--algorithm is missing; 'dmebench list' shows what there is")

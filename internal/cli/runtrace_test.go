@@ -137,7 +137,7 @@ func TestRunTraceRefuses(t *testing.T) {
 	}{
 		{64, "--trace=", "into which file?"},
 		{64, "--trace t.jsonl --fault=kill@2@1ms", "takes its part of the recording with it"},
-		{73, "--trace folder", "it is no regular file"},
+		{73, "--trace folder", "it is not a regular file"},
 		{73, "--trace no/where.jsonl", "cannot write there"},
 	} {
 		args := append(words("run -a ricart-agrawala-robust -n 3 --requests 3 --set bound=1s"), words(c.args)...)
@@ -262,7 +262,7 @@ func TestTraceRefuses(t *testing.T) {
 		{64, "-f s.txt --from 1ms", "--from is for a recording"},
 		{65, "-f r.jsonl --from 1s", "there is no event between"},
 		{65, "-f bad.jsonl", "bad.jsonl:3: not an event"},
-		{65, "-f p.txt", `p.txt:4: "nothing" is no property; there are mutual exclusion`},
+		{65, "-f p.txt", `p.txt:4: "nothing" is not a property; there are mutual exclusion`},
 		{65, "-f q.txt", `q.txt:4: "x" is not a seed`},
 		{66, "-f none.jsonl", "there is no file none.jsonl"},
 		{66, "-f .", "is a directory"},

@@ -268,7 +268,7 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 	if c.IsSet("nodes") && !ok {
 		isRange := strings.ContainsAny(strings.Trim(bad, "-"), "-.")
 		wrong.when(isRange, "--nodes %s: %q is a range; write the numbers, such as 3,7,13", c.String("nodes"), bad)
-		wrong.when(!isRange, "--nodes %s: %q is no number of nodes; write them like 3,7,13", c.String("nodes"), bad)
+		wrong.when(!isRange, "--nodes %s: %q is not a number of nodes; write them like 3,7,13", c.String("nodes"), bad)
 	}
 	set := settingsOf(c, &wrong)
 	if err := wrong.err(); err != nil {

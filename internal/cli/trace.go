@@ -304,7 +304,7 @@ func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recor
 		}
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
+		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: it is not a regular file; choose another name", file))
 	}
 	if err := fileio.Probe(filepath.Dir(file)); err != nil {
 		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))

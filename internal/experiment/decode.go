@@ -81,7 +81,7 @@ func (d *document) parse(text []byte) bool {
 // anything else, and faults found in it would mislead.
 func (d *document) version() bool {
 	if d.root.Kind != yaml.MappingNode {
-		d.add(d.root.Line, "the file is no mapping of keys to values")
+		d.add(d.root.Line, "the file is not a mapping of keys to values")
 		return false
 	}
 	switch v := at(d.root, "schema_version"); {
@@ -256,8 +256,8 @@ var largest = map[string]int{
 }
 
 // value reads n, the value of key or an element of its list, into v, and adds what is
-// wrong with it: then v stays as it is, so that the rest can be read. What the library lets
-// pass is wrong, too: values that are empty or out of range, and fractions of whole
+// wrong with it: then v stays as it is, so that the rest can be read. Values that the library lets
+// pass can be wrong, too: empty, out of range, or fractions of whole
 // numbers. what names the value in a fault, and where what lies below it.
 func (d *document) value(where, what, key string, n *yaml.Node, v reflect.Value, depth int) {
 	if n.Kind == yaml.AliasNode {

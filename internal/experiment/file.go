@@ -142,7 +142,7 @@ func (f *File) complete() {
 	}
 	for i, n := range f.Nodes {
 		if n > 0 && slices.Contains(f.Nodes[:i], n) {
-			d.add(d.line("nodes", i), "nodes: %d comes twice", n)
+			d.add(d.line("nodes", i), "nodes: %d is listed twice", n)
 		}
 	}
 	runs := f.Repetitions
@@ -299,7 +299,7 @@ func (d *document) schedules(f *File) {
 				path = []any{"workloads", i, "faults", k - len(f.Faults)}
 			}
 			d.doubt("workloads", i)
-			d.add(d.line(path...), "fault %q: no kill of %s stands before it", x, x.Whom())
+			d.add(d.line(path...), "fault %q: no kill of %s comes before it", x, x.Whom())
 		}
 	}
 }
@@ -319,8 +319,8 @@ func Template(name, file string) ([]byte, error) {
 }
 
 // noteProgram notes the contents of the files that a command names whose processes
-// are nodes: results are continued only while these are the same. What they use in
-// turn is not known.
+// are nodes: results are continued only while these are the same. The files that they use in
+// turn are not known.
 func (p *Plan) noteProgram(e runs.Entry) {
 	if !foreign.Is(e.Name) {
 		return

@@ -295,7 +295,7 @@ func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*ru
 		return nil, cannotGoOn(err)
 	}
 	r = recorded(job, r, err)
-	// Whatever an interrupted run looks like, it was cut off; only a
+	// An interrupted run was cut off, whatever its status says; only a
 	// violation stays one.
 	if ctx.Err() != nil && r.Status != runs.OK && r.Status != runs.Violated {
 		return nil, nil

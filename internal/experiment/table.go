@@ -141,7 +141,7 @@ const CommandLine = "command line"
 const DefaultMatrix = "matrix"
 
 // Matrix returns the experiment that flags describe, everything crossed with everything, as
-// a file would: its Text is one that means the same. What is zero has the default of a
+// a file would: its Text is one that means the same. A zero value has the default of a
 // file. Each option of set goes to every entry that has it and does not set it itself.
 func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File, error) {
 	used := make(map[string]bool)
@@ -166,7 +166,7 @@ func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File
 	if e.Workloads == nil {
 		e.Workloads = runs.List[runs.Workload]{{Name: runs.DefaultWorkload}}
 	}
-	// What does not exist is refused with everything else that is wrong.
+	// Unknown names are refused together with all other errors.
 	for i := range e.Algorithms {
 		x := &e.Algorithms[i]
 		if a, err := catalog.Runnable(x.Name); err == nil {
@@ -197,7 +197,7 @@ func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !used[name] {
-			errs = append(errs, fmt.Errorf("--set: %w", units.UnknownName("option", name, known, "nothing of this matrix has it")))
+			errs = append(errs, fmt.Errorf("--set: %w", units.UnknownName("option", name, known, "nothing in this matrix has it")))
 		}
 	}
 	if errs != nil {

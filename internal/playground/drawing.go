@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 )
 
-// What the drawings for documentation have in common with the page is the [Layout]. They
+// The drawings for documentation share the [Layout] with the page. They
 // are SVG files of their own, without scripts or fonts to load.
 
 type drawing struct{ bytes.Buffer }

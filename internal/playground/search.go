@@ -13,7 +13,7 @@ import (
 	"dmebench/units"
 )
 
-// What a search may cost, in a page that a person waits for.
+// Limits of a search, in a page that a person waits for.
 const (
 	searchTime    = 20 * time.Second
 	searchStates  = 2_000_000

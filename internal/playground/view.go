@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/search/trace"
 )
 
-// What the page receives. Names of events are those of [dme.EventKind].
+// Types that the page receives. Names of events are those of [dme.EventKind].
 
 // takenView is a step that was taken, and what happened then, as a recording has it.
 type takenView struct {

@@ -2,5 +2,5 @@
 // schedules searched for violations and for starvation, proofs for a number of nodes
 // (check), and worked examples replayed (trace).
 //
-// It imports no network and starts no process. What it finds is drawn by the room record.
+// It imports no network and starts no process. Its findings are drawn by the room record.
 package search

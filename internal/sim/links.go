@@ -12,7 +12,7 @@ import (
 
 // links makes the simulated links worse, as package link does those of real
 // transports: the k-th message of a link meets what the k-th frame of that link
-// meets there. What is delayed leaves later for the network, which then takes
+// meets there. A delayed message leaves later for the network, which then takes
 // as long as it ever does.
 type links struct {
 	config link.Config

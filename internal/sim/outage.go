@@ -10,7 +10,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// What becomes of messages when nodes come and go is what package vnet says, with
+// Messages to and from nodes that come and go are treated as in package vnet, with
 // times: news that a node is down or up travel like messages, at most the bound on
 // delays long, behind what the node had sent and before what its next incarnation
 // sends.
@@ -221,7 +221,7 @@ func (f *faults) holding() bool {
 	return false
 }
 
-// resume has a node go on that stood still. What waited comes at once, in its order.
+// resume has a node go on that stood still. Waiting events come at once, in their order.
 func (f *faults) resume(id dme.NodeID) {
 	events := *f.paused[id]
 	delete(f.paused, id)

@@ -10,11 +10,11 @@
 // every earlier one.
 //
 // Links can be made worse by package transport/link, with the same fate for the k-th message of a
-// link as on real networks. What is reordered or repeated is outside the order that the network
+// link as on real networks. Reordered and repeated messages are outside the order that the network
 // keeps; a broadcast is then a message to each.
 //
 // Nodes come and go as in package dme/vnet, and the others hear of it within the bound on delays.
-// What reaches a node that is paused waits; a partition loses what is sent between its sides, and
+// Messages to a paused node wait; a partition loses those between its sides, and
 // no node hears of it.
 //
 // Guarantees: the outcome is a function of the job, byte for byte. Random delays come from a stream

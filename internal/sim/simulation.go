@@ -245,7 +245,7 @@ func (s *simulation) checkTime(at int64) {
 	}
 }
 
-// deliver sends a message. What a node hears of its own on a sequenced medium is none.
+// deliver sends a message. A node's own broadcast that it hears on a sequenced medium does not count.
 func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	if from != to {
 		s.messages++

@@ -192,7 +192,7 @@ func TestFolderRefusesWhatIsNotSafe(t *testing.T) {
 		{"a link", func(d string) error {
 			os.Remove(filepath.Join(d, CredsFile))
 			return os.Symlink("/etc/passwd", filepath.Join(d, CredsFile))
-		}, "no ordinary file"},
+		}, "not a regular file"},
 		{"used by another process", func(d string) error {
 			f, err := OpenFolder(d, hosts, now)
 			if err == nil {

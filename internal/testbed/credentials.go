@@ -35,7 +35,7 @@ func (p Pair) join() []byte { return append(bytes.Clone(p.Cert), p.Key...) }
 // backdated is how far the clock of a host may be behind that of the authority's.
 const backdated = time.Hour
 
-// NewAuthority makes an authority that is valid for so long, from about now on.
+// NewAuthority makes an authority that is valid for that long, from about now on.
 func NewAuthority(name string, now time.Time, lifetime time.Duration) (*Authority, error) {
 	files, err := sign(&x509.Certificate{
 		Subject:   pkix.Name{CommonName: name},

@@ -94,7 +94,7 @@ func (f *Folder) take() (err error) {
 	case err != nil:
 		return fmt.Errorf("authority: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("authority: %s is no folder; choose another name", f.Dir)
+		return fmt.Errorf("authority: %s is not a folder; choose another name", f.Dir)
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("authority: others can write in %s (%v), and so put keys of theirs there; chmod 700 %[1]s",
 			f.Dir, info.Mode().Perm())
@@ -207,7 +207,7 @@ func (f *Folder) read(name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("authority: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("authority: %s is no ordinary file; remove it", f.Path(name))
+		return nil, fmt.Errorf("authority: %s is not a regular file; remove it", f.Path(name))
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("authority: others have access to %s (%v), which is a secret; "+
 			"chmod 600 %[1]s, or remove it if others may have read it", f.Path(name), info.Mode().Perm())

@@ -16,7 +16,7 @@ import (
 
 // Cases runs the cases of a file and compares what comes of them with what the file
 // says. A case is comments, which begin with #, lines of input, a line of four dashes,
-// and the output of run, up to an empty line. What has comments alone is a heading.
+// and the output of run, up to an empty line. Comments alone are a heading.
 // With -rewrite the outputs are written anew.
 func Cases(t *testing.T, file string, run func(t *testing.T, input []string) (output string)) {
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What tests keep is little beside what they throw away: to collect garbage less often saves a
+// Tests keep little of the memory that they allocate: to collect garbage less often saves a
 // fifth of their processor time. Processes that they start collect it as they always do.
 func init() {
 	if os.Getenv("GOGC") == "" {

@@ -152,7 +152,7 @@ func sideOf(name string, s *runs.Set, across []string) ([]place, error) {
 		rest := c.Key.Without(across...)
 		if other, ok := known[rest]; ok && other != c.Key {
 			return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
-				"hand in one of them on each side", name, s.Name(), strings.Join(across, " and "), contrast(other, c.Key))
+				"give one of them on each side", name, s.Name(), strings.Join(across, " and "), contrast(other, c.Key))
 		}
 		known[rest] = c.Key
 	}

@@ -46,7 +46,7 @@ func ReadLimit(text string) (float64, error) {
 	case err == nil && !ok:
 		return 0, fmt.Errorf("%q has no unit; write a percentage such as 5%%", text)
 	case err != nil || !(x >= 0 && x < 1e6):
-		return 0, fmt.Errorf("%q is no percentage such as 5%%", text)
+		return 0, fmt.Errorf("%q is not a percentage such as 5%%", text)
 	}
 	return x / 100, nil
 }

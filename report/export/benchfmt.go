@@ -14,7 +14,7 @@ import (
 
 // Benchfmt writes the Go benchmark format that benchstat reads: a line for each
 // repetition, BenchmarkDME/algorithm=…/nodes=…/transport=…/workload=…, with the
-// number of entries as iterations. What a run has no sample of is left out of its
+// number of entries as iterations. Quantities that a run has no sample of are left out of its
 // line.
 //
 // The machine stands in goos, goarch and cpu as in 'go test -bench'. The version

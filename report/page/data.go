@@ -28,7 +28,7 @@ type Data struct {
 	// Live is where a server sends events to a page that is open; "" for a file.
 	Live string `json:"live,omitempty"`
 
-	// What a page begins and ends with is not needed by its scripts: it stands in the page.
+	// The beginning and the end of a page stand in its HTML: its scripts do not need them.
 	Answer   Answer    `json:"-"`
 	Warnings []Warning `json:"warnings,omitempty"`
 	Bad      []BadRun  `json:"-"`                  // runs that are left out of all medians

@@ -16,7 +16,7 @@ import (
 const logFrom = 31.622776601683793
 
 // A bar may stretch an axis beyond the largest value that it belongs to by these
-// factors: of a linear axis, and of a logarithmic one. What reaches further is cut:
+// factors: of a linear axis, and of a logarithmic one. Longer bars are cut:
 // one repetition out of line must not press all medians to the ground.
 const stretch, stretchLog = 1.5, 3
 

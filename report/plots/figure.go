@@ -1,7 +1,7 @@
 // Package plots draws figures as SVG, PNG and PDF.
 //
 // A [Figure] is data: axes, and series of points that are already summarized.
-// The same figure gives the same bytes in every format. What cannot be drawn
+// The same figure gives the same bytes in every format. A point that cannot be drawn
 // (a value that is not finite, a zero on a logarithmic axis) is left out and
 // never fails a figure. The package decides how things look and nothing else:
 // it computes no statistic and knows no algorithm.

@@ -160,7 +160,7 @@ func (p pen) layer(s Series) {
 	}
 }
 
-// bars draws error bars with caps, but none of no length. What ends beyond the axis goes as
+// bars draws error bars with caps, but none of no length. A bar that ends beyond the axis goes as
 // far as that, without a cap.
 func (p pen) bars(s Series) {
 	style := s.line()

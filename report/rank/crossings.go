@@ -259,7 +259,7 @@ func (p point) best(sides map[[2]string][]side, alpha float64) []string {
 	return best
 }
 
-// crossingsOf follows a pair. What is decided hides the changes of order inside it: those
+// crossingsOf follows a pair. A decided crossing hides the changes of order inside it: those
 // are of medians that no test tells apart.
 func crossingsOf(pair [2]string, all []side, alpha float64) []Crossing {
 	var found []Crossing

@@ -8,7 +8,7 @@
 // are corrected by Holm's method over all pairs of the column. The probability of
 // naming any difference in a column without one is at most alpha.
 //
-// What cannot be said is said too: entrants that are not distinguishable, too few
+// It also names what remains open: entrants that are not distinguishable, too few
 // repetitions for any test, and entrants that are left out because mutual
 // exclusion was violated or a run stood still.
 //
@@ -324,7 +324,7 @@ func (d *Contest) enter(c *cells.Cell) {
 	}
 	note(partial, "of %d of %d runs there is only what was measured before they were interrupted")
 	note(ended[runs.Failed], "%d of %d runs failed and are missing here")
-	note(c.Twins, "%d of %d simulations repeat the seed of another one and count as none")
+	note(c.Twins, "%d of %d simulations repeat the seed of another one and do not count")
 	d.Entrants = append(d.Entrants, Entrant{
 		Label: c.Label, Algorithm: c.First.Result.Algorithm, Options: c.Options.Algorithm, Repetitions: len(c.Good), runs: c.Good,
 	})

@@ -31,8 +31,8 @@ const elsewhere = "`dmebench validate --faults` fills this table, and writes the
 	"why it stopped, and the command that shows it. " +
 	"`survival.json` has the same for programs, `survival.csv` the counts and times."
 
-// Markdown returns the table, and what the texts claim of failures. What belongs to each
-// cell stands on the page for a browser.
+// Markdown returns the table, and what the texts claim of failures. The details of each
+// cell stand on the page for a browser.
 func Markdown(d *Document) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n%s\n\n%s\n\n%s\n\n", d.Conditions(), Words, Marks, elsewhere)
@@ -48,7 +48,7 @@ func Markdown(d *Document) []byte {
 	return b.Bytes()
 }
 
-// CSV has a row for each algorithm and kind of fault. What is not known is empty.
+// CSV has a row for each algorithm and kind of fault. Unknown values are empty.
 func (d *Document) CSV() []byte {
 	header := []string{"algorithm", "fault", "safe", "live", "runs", "struck", "unsafe", "stopped", "safe_by", "live_by", "only"}
 	for _, metric := range []string{"recovered_ns", "served_ns", "recovery_messages"} {

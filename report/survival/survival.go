@@ -66,8 +66,8 @@ type Measure struct {
 	Count  int      `json:"count"`
 }
 
-// Search is what a search of schedules said of the fault at any moment. What it has
-// visited, it has visited for safety, also behind standstills.
+// Search is what a search of schedules said of the fault at any moment. The states that it has
+// visited count for safety, also behind standstills.
 type Search struct {
 	Safe     Answer   `json:"safe"`
 	Live     Answer   `json:"live"`

@@ -77,7 +77,7 @@ func (c Cell) StandsOn() Evidence {
 	return c.weakest()
 }
 
-// What the words and the marks of the table mean.
+// The meaning of the words and the marks of the table.
 const (
 	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were up were served. " +
 		"'stops': it held, and a node waited for ever. 'unsafe': two nodes were in the critical section at once. " +

@@ -15,7 +15,7 @@ type Fate struct {
 	Repeat    time.Duration // when its duplicate does
 }
 
-// Conditioner decides on the frames of one link. What is drawn for the k-th frame follows
+// Conditioner decides on the frames of one link. The draw for the k-th frame follows
 // from the seed, the link and k alone.
 type Conditioner struct {
 	config *Config

@@ -300,7 +300,7 @@ func (t *Transport) release() {
 		}
 		d := heap.Pop(&t.waiting).(*delayed)
 		t.mu.Unlock()
-		// What the transport beneath does not take any more is lost: it closes,
+		// A frame that the transport beneath does not take any more is lost: it closes,
 		// or its own bound is reached, which is the network's affair.
 		_ = t.inner.Send(d.link.From, d.link.To, d.frame)
 		if released++; released == transport.MaxBatch {

@@ -109,7 +109,7 @@ func (c *Conditions) set(name, value string) error {
 		*c = whole.All
 		return nil
 	}
-	return fmt.Errorf("%q is no condition of a link; there are %s%s", name, strings.Join(names, ", "), units.Hint(name, names))
+	return fmt.Errorf("%q is not a condition of a link; there are %s%s", name, strings.Join(names, ", "), units.Hint(name, names))
 }
 
 // Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".

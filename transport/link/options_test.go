@@ -149,7 +149,7 @@ func TestParseRules(t *testing.T) {
 		"1-2:loss":                  "not NAME=VALUE",
 		"1-2:loss=1;":               "want FROM-TO",
 		"1-2:los=1":                 "there are delay, jitter, loss, dup, reorder, bandwidth",
-		"1-2:partition=none":        "no condition of a link",
+		"1-2:partition=none":        "not a condition of a link",
 		"1-2:loss=2":                "not a number from 0 to 1",
 		"1-2:loss=0.1,loss=0.2":     "twice",
 		"1-2:delay=x":               "not a delay",
@@ -161,7 +161,7 @@ func TestParseRules(t *testing.T) {
 		"1-2@2s-1s:loss=1":          "after the beginning",
 		"1-2@1s-x:loss=1":           "not a duration",
 		"1-2@-1s-2s:loss=1":         "not a duration",
-		"1-2:loss=1,1-3:loss=1":     "no condition of a link",
+		"1-2:loss=1,1-3:loss=1":     "not a condition of a link",
 		"1-2:bandwidth=1000000kb/s": "not a whole number of at least 0",
 	} {
 		if got, err := parseRules(s, Conditions{}); err == nil || !strings.Contains(err.Error(), says) {

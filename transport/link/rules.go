@@ -55,8 +55,8 @@ func (l Link) String() string {
 
 const ruleForm = "FROM-TO:NAME=VALUE,… or FROM-TO@TIME-TIME:NAME=VALUE,…"
 
-// parseRules reads "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1". What a rule does not name is as
-// in all.
+// parseRules reads "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1". Conditions that a rule does not name
+// are as in all.
 func parseRules(s string, all Conditions) ([]Rule, error) {
 	var rules []Rule
 	for part := range strings.SplitSeq(s, ";") {
@@ -98,7 +98,7 @@ func (r *Rule) parse(s string) error {
 			return fmt.Errorf("%q is not NAME=VALUE", word)
 		}
 		if seen[name] {
-			return fmt.Errorf("%s stands there twice", name)
+			return fmt.Errorf("%s is given twice", name)
 		}
 		seen[name] = true
 		if err := r.Conditions.set(name, value); err != nil {

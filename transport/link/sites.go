@@ -171,7 +171,7 @@ func (s *Sites) addWay(words []string, given map[[2]string]way) error {
 	}
 	ends := [2]string(words[:2])
 	if _, twice := given[ends]; twice {
-		return fmt.Errorf("the delay from %s to %s stands there twice", ends[0], ends[1])
+		return fmt.Errorf("the delay from %s to %s is given twice", ends[0], ends[1])
 	}
 	given[ends] = w
 	for _, name := range ends {

@@ -109,7 +109,7 @@ func TestSitesRefused(t *testing.T) {
 		"a,b,1ms,1ms,1ms":              "want 'from,to,delay'",
 		",b,1ms":                       "want 'from,to,delay'",
 		"a,b,2m":                       "not a duration from 0s to 1m0s",
-		"a,b,1ms\na,b,2ms":             "line 2: the delay from a to b stands there twice",
+		"a,b,1ms\na,b,2ms":             "line 2: the delay from a to b is given twice",
 		"a,b,1ms\nb,c,1ms":             "no delay between a and c; add a line 'a,c,10ms'",
 		"a,b,1ms\na,1-2\nb,2":          "line 3: node 2 is at a already",
 		"a,b,1ms\na,1-2\nb,4":          "no line says where node 3 is",

@@ -103,7 +103,7 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	return b.Dial(
 		natsgo.Name(name),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
-		// What was published meanwhile would be lost, or come twice.
+		// Messages published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
 		natsgo.ClosedHandler(func(c *natsgo.Conn) {
 			lost(fmt.Errorf("the connection to the broker at %s is lost: %w",

@@ -27,7 +27,7 @@
 // refused. Expel asks the broker for an answer first: frames of the dead process have arrived by
 // then.
 //
-// # The way of a frame
+// # The path of a frame
 //
 // Send publishes at once, and the client library coalesces what is published while a write is in
 // flight. Frames and broadcasts arrive in one channel, in the order in which the broker sent them,
@@ -62,8 +62,8 @@
 //
 // On the run's own broker, which is trusted and admits no client without its token, a frame carries
 // a tag that follows from the key. On any other broker everything is sealed (peers.NewSharedSeal):
-// others there can drop frames, but neither read nor forge nor alter nor repeat them. What is not
-// sealed is refused and counted.
+// others there can drop frames, but neither read nor forge nor alter nor repeat them. A frame that
+// is not sealed is refused and counted.
 //
 // # What it does not do
 //

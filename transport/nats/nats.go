@@ -256,7 +256,7 @@ func (t *Transport) shutDown() {
 	t.conn.Close()
 }
 
-// What stands behind the prefix in subjects.
+// Subjects, after the prefix.
 const (
 	relay = ".s" // of what the sequencer is to pass on; the subject proper follows
 	toAll = ".all"

@@ -11,7 +11,7 @@ import (
 	"dmebench/transport/peers"
 )
 
-// What is sealed as one thing cannot pass as another.
+// kind is part of a seal: data sealed as one kind cannot pass as another.
 type kind byte
 
 const (

@@ -14,7 +14,7 @@ func control(conn *net.TCPConn, f func(fd int)) {
 	}
 }
 
-// userTimeout makes the connection fail when data has waited for so long. Without it, that
+// userTimeout makes the connection fail when data has waited for that long. Without it, that
 // takes a quarter of an hour of retransmissions.
 func userTimeout(conn *net.TCPConn, d time.Duration) (err error) {
 	control(conn, func(fd int) {

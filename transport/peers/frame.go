@@ -51,7 +51,7 @@ func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 }
 
 // DecodeFrame reads the frame that b begins with into f and returns its size in bytes; 0 if b holds
-// only a part of it. What cannot become a frame is refused as early as it shows.
+// only a part of it. Bytes that cannot become a frame are refused as early as possible.
 func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 	if size = decodeShort(b, f); size > 0 {
 		return size, nil
@@ -124,7 +124,7 @@ type Reader struct {
 	Failed bool
 }
 
-// Uvarint takes a number, at most so large, in its shortest form.
+// Uvarint takes a number, at most that large, in its shortest form.
 func (r *Reader) Uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.Rest)
 	if n <= 0 || n > 1 && r.Rest[n-1] == 0 || v > most {

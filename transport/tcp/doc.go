@@ -8,7 +8,7 @@
 // behind the back of Send, which queues meanwhile. A process has such a connection to itself too:
 // frames between nodes that share a process cross the kernel's network like all others.
 //
-// # The way of a frame
+// # The path of a frame
 //
 // No frame changes goroutine inside the process. The goroutine that reads a connection calls the
 // handler; what the handler sends is queued on its links, and the same goroutine writes it when the
@@ -29,7 +29,7 @@
 // handshake above runs inside. Frames on a connection that is not encrypted are not authenticated
 // either.
 //
-// What an authenticated peer sends is still checked. A frame from a node that does not live at the
+// Data from an authenticated peer is still checked. A frame from a node that does not live at the
 // peer, or for a node that does not live here, is dropped and counted as refused. Bytes that are no
 // frame mean that the stream has lost its place: they are counted, the connection is closed and the
 // peer is reported as down.

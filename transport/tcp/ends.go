@@ -98,7 +98,7 @@ func (t *Transport) shutDown() {
 	select {
 	case <-ended:
 	case <-time.After(t.limits.drain):
-		// What the kernel has taken it may still deliver: no reset here.
+		// The kernel may still deliver the data that it has taken: no reset here.
 		t.cancel()
 		for _, l := range links {
 			l.mu.Lock()

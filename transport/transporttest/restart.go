@@ -115,7 +115,7 @@ var scripts = []struct {
 	// been announced: nothing of that may be lost.
 	{"at once", `open 1 2; converse 1 2
 		exit 2; enter 2; talk 2 1; talk 3 1; pause; admit 1 2; hear 1 2`, 4},
-	// What is said of a process once more changes nothing.
+	// A repeated announcement of a process changes nothing.
 	{"after Down", `open 1 2; converse 1 2; exit 2; expel 1 3; down 1; expel 1 2; shout 1 2; enter 2
 		shout 1 2; admit 1 2; admit 1 2; talk 2 1; hear 1 2`, 1},
 	{"the old one goes on", `open 1 2; converse 1 2; enter 2; admit 1 2; talk 2 1; hear 1 2; refuse 1`, 1},

@@ -131,7 +131,7 @@ func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent boo
 func (l *association) write(s *segment) {
 	s.from, s.to = l.t.config.Incarnation, l.process.Incarnation
 	l.scratch = appendSegment(l.scratch[:0], s)
-	// What the layer below does not take is lost, as on the way.
+	// Datagrams that the layer below does not take are lost, as if on the way.
 	_ = l.t.below.Send(l.t.Top().Self.Node(), l.process.Node(), l.scratch)
 }
 

@@ -1,5 +1,5 @@
-// Package udp carries frames in UDP datagrams, through one socket for each process. What a datagram
-// network lacks is added by layers, each a wrapper around the one below:
+// Package udp carries frames in UDP datagrams, through one socket for each process. Guarantees that
+// a datagram network lacks are added by layers, each a wrapper around the one below:
 //
 //	raw       frames are lost, repeated and reordered as datagrams are
 //	reliable  each frame arrives once, in any order: acknowledgements, adaptive
@@ -9,14 +9,14 @@
 // [Listen] opens them, [GuaranteesOf] says what each promises. Another transport's wrapper, which
 // loses or delays on purpose, fits above raw ([Options.Between]).
 //
-// # The way of a frame
+// # The path of a frame
 //
 // No frame changes goroutine inside the process. The goroutine that reads the socket calls the
 // handler, for up to 16 datagrams after each wait; what the handler sends is packed into datagrams,
 // and the same goroutine sends these, several in one system call, when its batch is done. No send
-// ever waits: what a full socket does not take is lost, and sent again by the layer reliable. One
-// goroutine and one timer of a process serve the timeouts of all its links, and sleep while there
-// are none.
+// ever waits: datagrams that a full socket does not take are lost, and sent again by the layer
+// reliable. One goroutine and one timer of a process serve the timeouts of all its links, and sleep
+// while there are none.
 //
 // # Links
 //
@@ -29,25 +29,25 @@
 //
 // The window is fixed, 512 segments and 128 KiB: a run's processes stand in one rack, where
 // segments are lost at the receiver's buffer of 4 MB, which thirty senders do not fill with that
-// much. There is no other congestion control: this is nothing for the Internet. A link queues up to
+// much. There is no other congestion control: this is not meant for the Internet. A link queues up to
 // transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
 //
 // # Incarnations
 //
 // The number of an incarnation is part of what authenticates its datagrams, and each datagram says
 // which incarnation it is for. All layers take only those from the incarnation that is there, as
-// announced to transport.Readmitter, to this one; the others are refused and counted. What comes
-// before its incarnation was announced is dropped: above raw its sender repeats it. Readmit asks
-// the newcomer, so that it learns at once that it is known. While all of a run's processes have
-// been there from the start, the raw layer's broadcast is one datagram; then it is one for each
-// process.
+// announced to transport.Readmitter, to this one; the others are refused and counted. A datagram
+// that comes before its incarnation was announced is dropped: above raw its sender repeats it.
+// Readmit asks the newcomer, so that it learns at once that it is known. While all of a run's
+// processes have been there from the start, the raw layer's broadcast is one datagram; then it is
+// one for each process.
 //
 // # The run's key
 //
 // Every datagram carries a tag that follows from its content and a key of its sender's incarnation,
 // itself derived from the run's key. Others are refused and counted. Content is not encrypted. A
 // genuine datagram that a stranger repeats is taken once by the layers above raw, and as often as
-// it comes by raw. What an authenticated peer sends is checked all the same, and what it can make
+// it comes by raw. Data from an authenticated peer is still checked, and the memory that it can make
 // this process keep is bounded.
 //
 // # Ends

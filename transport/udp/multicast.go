@@ -188,7 +188,7 @@ func (c *broadcast) write(t *reliable) {
 	c.out = binary.AppendUvarint(c.out, c.count)
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
-	// What the layer below does not take is lost, as on the way.
+	// Datagrams that the layer below does not take are lost, as if on the way.
 	_ = t.caster.Broadcast(t.Top().Self.Node(), c.out)
 	c.entries, c.count = c.entries[:0], 0
 }

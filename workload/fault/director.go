@@ -30,7 +30,7 @@ type Runtime interface {
 }
 
 // Director carries out the faults of a run, in real time and in virtual time alike: it decides
-// which nodes are hit, what is possible, in which order, and what never came to pass.
+// which nodes are hit, what is possible, in which order, and what did not take place.
 //
 // Among due faults, the earliest comes first; at one instant, what ends comes before what begins,
 // and faults come in the order of the schedule. A fault that is possible for none of its nodes hits
@@ -378,7 +378,7 @@ func (d *Director) Warnings() []string {
 	return all
 }
 
-// Missed says of each fault that never came to pass why, in a run that was over at the
+// Missed says of each fault that did not take place why, in a run that was over at the
 // time end.
 func (d *Director) Missed(end int64) (all []string) {
 	for k, f := range d.schedule {
@@ -398,7 +398,7 @@ func (d *Director) Missed(end int64) (all []string) {
 		default:
 			why = fmt.Sprintf("the run was over after %v", time.Duration(end-d.start).Round(time.Microsecond))
 		}
-		all = append(all, fmt.Sprintf("fault %q never came to pass: %s", f, why))
+		all = append(all, fmt.Sprintf("fault %q did not take place: %s", f, why))
 	}
 	return all
 }

@@ -194,7 +194,7 @@ func (f *Fault) parseWhen(s string) error {
 		count, lasts, hasEnd := strings.Cut(count, "+")
 		n, err := strconv.ParseUint(count, 10, 63)
 		if err != nil || n == 0 {
-			return fmt.Errorf("%q is no count; want %s:N with N at least 1", count, event)
+			return fmt.Errorf("%q is not a count; want %s:N with N at least 1", count, event)
 		}
 		f.Count = n
 		if !hasEnd {
@@ -239,7 +239,7 @@ func (f *Fault) setLasts(d time.Duration, err error) error {
 		return fmt.Errorf("%s has no end; only %s and %s last", f.Kind, Pause, Partition)
 	}
 	if err == nil && d <= 0 {
-		err = errors.New("it would last no time")
+		err = errors.New("it would have no duration")
 	}
 	f.Lasts = d
 	return err
@@ -251,7 +251,7 @@ func parseTime(s string) (time.Duration, error) {
 		return 0, err
 	}
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no time; want one such as 2s or 500ms, a span such as 1s-1.5s, one to be drawn such as 1s~3s, "+
+		return 0, fmt.Errorf("%q is not a time; want one such as 2s or 500ms, a span such as 1s-1.5s, one to be drawn such as 1s~3s, "+
 			"or an event such as entry:100", s)
 	}
 	return d, nil
@@ -380,7 +380,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		refuse(f, f.OfServers() && servers == 0, "%s has no servers; those of a lock service can be hit", a.Name)
 		refuse(f, f.server() > servers && servers > 0, "there are only %d servers", servers)
 		if f.OfServers() {
-			refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s stands before it", f.Whom())
+			refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s comes before it", f.Whom())
 			continue
 		}
 		switch f.Kind {
@@ -390,7 +390,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 			_, ok = node.(dme.Member)
 		}
 		refuse(f, !ok, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
-		refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s stands before it", f.Whom())
+		refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s comes before it", f.Whom())
 		refuse(f, f.Role == Root && a.Root == dme.None, "%s has no root", a.Name)
 		refuse(f, f.Role == Token && a.HasToken == nil, "%s has no token", a.Name)
 	}

@@ -120,7 +120,7 @@ func TestChecksAgainstTheAlgorithm(t *testing.T) {
 		"leave 4 @1s":    "cannot leave",
 		"kill root @1s":  "has no root",
 		"kill token @1s": "has no token",
-		"restart 3 @+1s": "no kill of 3 stands before it",
+		"restart 3 @+1s": "no kill of 3 comes before it",
 	} {
 		all, err := ParseAll([]string{s})
 		if err != nil {

@@ -204,7 +204,7 @@ func (a *Advice) sure(good []rank.Entrant, chosen string) {
 			len(good), len(c.Entrants), units.Number(100*asGood)))
 	case len(c.Entrants) > 1:
 		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations it is more than %s%% ahead of every other algorithm that serves this load, "+
-			"and hardly by chance", units.Number(100*asGood)))
+			"which is unlikely to be chance", units.Number(100*asGood)))
 	}
 	if most, known := a.Capacity[chosen]; known && q.Rate > nearly*most {
 		a.Sure = append(a.Sure, fmt.Sprintf("%s serves at most %s requests per second: so close to the limit, "+
@@ -321,7 +321,7 @@ func (a *Advice) asked() string {
 	}
 	where := ""
 	if q.Sites != "" {
-		where = fmt.Sprintf(" beside the way between sites (%s)", strings.TrimPrefix(q.Sites, "file:"))
+		where = fmt.Sprintf(" beside the delay between sites (%s)", strings.TrimPrefix(q.Sites, "file:"))
 	}
 	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s)%s: "+
 		"predicted by %d simulations of %s requests per algorithm", q.Nodes, q.Transport, load, q.CS,

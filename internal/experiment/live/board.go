@@ -49,7 +49,7 @@ type Run struct {
 	name string
 }
 
-// Reading is what is known of a run that goes on. What is not known is 0.
+// Reading is what is known of a run that goes on. Unknown numbers are 0.
 type Reading struct {
 	Entries uint64        `json:"entries"`
 	Of      uint64        `json:"of"`

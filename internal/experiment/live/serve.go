@@ -214,7 +214,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 		}
 		gauge("sweep_warnings", "Warnings of runs.", float64(warned))
 		if s.Left > 0 {
-			gauge("sweep_left_seconds", "Time until the sweep ends, about.", s.Left)
+			gauge("sweep_left_seconds", "Estimated time until the sweep ends.", s.Left)
 		}
 		r := s.Run
 		if r == nil {

@@ -16,7 +16,7 @@
 // Bounds on overtaking are tried on every schedule of two and three nodes besides, which reaches
 // what runs seldom come near.
 //
-// What it does not do: faults. Claims about failures are measured if the construction tells, and
+// It injects no faults. Claims about failures are measured if the construction tells, and
 // otherwise wait.
 package validate
 

@@ -8,8 +8,8 @@
 // the others and asks them: by [Port.Probe] before a run and after it, by [Port.Follow] while it
 // goes on. The [Path] that comes of it is JSON, so that an agent can hand it to the coordinator,
 // where a [Link] takes it. All share a key. Of a datagram nothing is believed that is not sealed
-// with the key for the host that it is meant for, nor an answer to no question. What the network
-// can do to an exchange is lose it or delay it: the bound covers any delay. On Linux a datagram has
+// with the key for the host that it is meant for, nor an answer to no question. The network
+// can only lose or delay an exchange, and the bound covers any delay. On Linux a datagram has
 // arrived when the kernel has it, so that a busy host makes no bound looser. If no datagram passes
 // between two hosts Probe fails; an [Exchange] can be made over another way then, and the bound is
 // what that way takes.

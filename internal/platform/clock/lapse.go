@@ -11,7 +11,7 @@ import (
 const Notable = time.Second
 
 // Lapse is a time in which a process did not run: because it or its machine was stopped, or
-// because others took all of its cores. What it should have done was done late.
+// because others took all of its cores. Its work was done late.
 type Lapse struct {
 	Until int64         `json:"until"`  // when it ran again, ns on the host's clock
 	For   time.Duration `json:"for_ns"` // how long it did not, to within the interval of the looks

@@ -35,7 +35,7 @@ func (p *Port) datagram(b []byte, from netip.AddrPort, at int64) bool {
 	case !fits(p.key, b, p.name):
 		return false
 	}
-	// What the clock may be wrong by widens the exchange.
+	// The clock's possible error widens the exchange.
 	d.Kind, d.Received, d.Answered = isAnswer, at+p.wrong, p.now()-p.wrong
 	// An answer that cannot be sent is one that is lost, which its host counts.
 	_, _ = p.conn.WriteToUDPAddrPort(d.sealed(p.key, p.name), from)

@@ -66,8 +66,8 @@ func groupsAt(root string) iter.Seq[string] {
 	}
 }
 
-// leftOfGroups returns how many bytes of memory the control groups leave. What the
-// system keeps of files does not count as taken.
+// leftOfGroups returns how many bytes of memory the control groups leave. The
+// system's cache of files does not count as taken.
 func leftOfGroups(root string) (bytes uint64, limited bool) {
 	bytes = Unlimited
 	for dir := range groupsAt(root) {

@@ -1,7 +1,7 @@
 // Package fileio writes and reads files whole.
 //
-// What is written is either there as a whole, on the disk, or not at all, also after a crash
-// or on a full disk. What is a device or a pipe already is written into. What people name is
+// A file that is written is either there as a whole, on the disk, or not at all, also after a crash
+// or on a full disk. A device or a pipe that exists is written into. A file that a user names is
 // read only if it is as small as such a file can be.
 package fileio
 

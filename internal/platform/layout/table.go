@@ -187,7 +187,7 @@ func broken(text string, width int) (lines []string) {
 }
 
 // WriteLaTeX writes the table as a tabular with the rules of the package booktabs; its
-// first row is the head. What is not meant for LaTeX goes through [LaTeX] first. The columns
+// first row is the head. Cells are LaTeX; plain text goes through [LaTeX] first. The columns
 // say how each is aligned, as in "lrr".
 func (t *Table) WriteLaTeX(out io.Writer, columns string) error {
 	var b strings.Builder

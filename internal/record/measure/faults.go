@@ -165,8 +165,8 @@ func (t *totals) missing(a *dme.Algorithm) []string {
 
 // unmade says that requests were asked for that the run has not made: their nodes were taken out of
 // it. If no node is left to make them, the run stands still by its faults, however quiet it is.
-// Else it is a warning, since the others have made their share. What a duration cuts off was not
-// asked for.
+// Else it is a warning, since the others have made their share. Requests that a duration cuts off
+// were not asked for.
 func (o *Observation) unmade(r *runs.Result) {
 	asked, duration := uint64(o.Job.Plan.Requests()), int64(o.Job.Plan.Duration())
 	if r.Status != runs.OK && r.Status != runs.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {

@@ -179,7 +179,7 @@ func (t *timeline) warnHosts(r *runs.Result, o *Observation, h handovers) (w rem
 		host := &o.Hosts[i]
 		_, bound := host.Relation.Offset(o.Start)
 		w.when(bound == math.MaxInt64 && t.clocks.several(),
-			"nothing is known of the clock of host %s: no time between it and others is known", host.Name)
+			"the clock of host %s is unknown, and so are all times between it and other hosts", host.Name)
 		w.when(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, "+
 			"or its machine was suspended: nothing measured between hosts can be reported", host.Name, host.Relation.Contradiction())
 	}
@@ -202,7 +202,7 @@ func (t *timeline) warnHosts(r *runs.Result, o *Observation, h handovers) (w rem
 	if t.doubtful(o) > 0 {
 		w.when(true, "%d of %d entries are undecided: %s", r.Safety.Undecided, r.Safety.Checked, lostHost(o))
 	} else {
-		w.when(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
+		w.when(r.Safety.Undecided > 0, "for %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
 			r.Safety.Undecided, r.Safety.Checked, advice)
 	}
 	w.when(h.unknown > 0,

@@ -66,7 +66,7 @@ type Observation struct {
 
 	Service   *runs.Service      // of a run that measures a lock service; nil else
 	Strikes   []Strike           // the faults that were carried out, in order of time
-	Missed    []string           // faults that never came to pass, and why
+	Missed    []string           // faults that did not take place, and why
 	Abandoned []record.Abandoned // of nodes that went while the run went on, and what waited at its end
 	Doubts    []Doubt            // hosts that the run went on without, and may not have been rid of
 
@@ -104,8 +104,8 @@ type Link struct {
 	*clock.Link
 }
 
-// Mark is what all nodes together had sent at the instant of an exit. What a node had
-// sent is otherwise known at its own exits alone, and not by kind.
+// Mark is what all nodes together had sent at the instant of an exit. The messages of a single node
+// are otherwise known at its own exits alone, and not by kind.
 type Mark struct {
 	At            int64
 	Exits         uint64 // so far, with this one

@@ -193,7 +193,7 @@ func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messag
 }
 
 // sentAt estimates how many messages all nodes together had sent at the instant
-// at. What a node had sent is known at the start and at its exits; in between
+// at. The count of a node is known at the start and at its exits; in between
 // it is interpolated, and after its last exit it grows until the node's last
 // event.
 func (t *timeline) sentAt(at, start int64, nodes []noderun.Counts) float64 {

@@ -98,7 +98,7 @@ func (t *timeline) steady(o *Observation) steady {
 	case cut > 0:
 		cut, s.warmup.Method = min(cut, t.len()), "given"
 	default:
-		// What comes after the end would look like a load that never settles.
+		// Entries after the end would look like a load that never settles.
 		n := sort.Search(t.len(), func(k int) bool { return t.exited(k).Exited > s.end })
 		cut, s.converged = MSER5(t.times(t.byExit, response)[:n])
 		s.warmup.Method = "mser-5"
@@ -243,7 +243,7 @@ func (t *timeline) series(start int64) *runs.Series {
 }
 
 // interval returns the shortest interval of 1, 2 or 5 times a power of ten by
-// which so long a run has no more than the most.
+// which a run of that length has at most mostIntervals.
 func interval(length int64) int64 {
 	for unit := int64(1); ; unit *= 10 {
 		for _, times := range []int64{1, 2, 5} {

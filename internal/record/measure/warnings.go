@@ -27,7 +27,7 @@ const manyPerCore = 4
 // muchRetransmitted is the share of frames that may be sent again without a word.
 const muchRetransmitted = 0.01
 
-// What clocks may do without a word. The step is that of the wall clock, which
+// Changes of clocks that need no warning. The step is that of the wall clock, which
 // measures nothing here; the slew is twice what a time service does by itself.
 const (
 	smallJump = time.Millisecond
@@ -185,8 +185,8 @@ func missedRate(w *remarks, r *runs.Result, part *steady) {
 	}
 }
 
-// pinned warns where a median lies at a timer of the operating system: delayed acknowledgements (40
-// ms), retransmission (200 ms), and half of it. What it has in it, means of ns, may add up to the same.
+// pinned warns if a median lies at a timer of the operating system: delayed acknowledgements (40
+// ms), retransmission (200 ms), and half of it. The parts of it, means of ns, may add up to the same.
 func pinned(w *remarks, what string, q *runs.Quantiles, in ...*float64) {
 	if q == nil {
 		return

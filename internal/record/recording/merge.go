@@ -26,10 +26,10 @@ type Logs struct {
 	Describe func(m *dme.Message) (kind, rest string)
 }
 
-// Merge yields the events of several logs in one order that agrees with causality. What a stream
-// holds keeps its order. A message that arrives is paired with the first of its link that was sent
-// with the same content and has not arrived: links that keep order deliver just that one, and equal
-// ones are interchangeable. What arrives again is a copy of the last such message; what was never
+// Merge yields the events of several logs in one order that agrees with causality. The events of a
+// stream keep their order. A message that arrives is paired with the first of its link that was
+// sent with the same content and has not arrived: links that keep order deliver just that one, and
+// equal ones are interchangeable. A second arrival is that of a copy; a message that was never
 // sent, as far as is known, has no ID.
 //
 // Events are ordered by their times. If clocks disagree by less than the slack, a message's sending

@@ -300,7 +300,7 @@ func (s *Step) Describe() string {
 	for i := 0; i < len(s.Effects); i++ {
 		switch e := &s.Effects[i]; e.What {
 		case dme.Send:
-			// What is sent to several in a row is printed once.
+			// A message to several nodes in a row is printed once.
 			ways := e.way()
 			for i+1 < len(s.Effects) {
 				next := &s.Effects[i+1]

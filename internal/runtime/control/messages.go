@@ -64,7 +64,7 @@ type Command struct {
 	Book    transport.AddressBook `json:"book,omitempty"`
 	Pairs   [][2]uint32           `json:"pairs,omitempty"`  // ping: from a local node to another
 	Count   int                   `json:"count,omitempty"`  // ping: how often each
-	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after so long
+	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after this long
 	Wait    time.Duration         `json:"wait,omitempty"`   // ping: for an answer
 	Told    time.Duration         `json:"told,omitempty"`   // ping: by how much links delay it and its answer, at most
 	Apart   time.Duration         `json:"apart,omitempty"`  // ping: how long nothing is sent before each; 0: back to back

@@ -37,7 +37,7 @@ func theOnly(t *testing.T, r *runs.Result, what string) *runs.Fault {
 	for i := range r.Faults {
 		if r.Faults[i].What == what {
 			if found != nil {
-				t.Fatalf("%s stands there twice: %+v", what, r.Faults)
+				t.Fatalf("%s is given twice: %+v", what, r.Faults)
 			}
 			found = &r.Faults[i]
 		}
@@ -264,7 +264,7 @@ func TestWhoStandsStillCatchesUp(t *testing.T) {
 	}
 }
 
-// A run whose faults did not come to pass does not tell what was asked, unless that is
+// A run whose faults did not take place does not tell what was asked, unless that is
 // allowed. No time is too late to be written.
 func TestFaultsThatDoNotComeToPass(t *testing.T) {
 	beside(t)
@@ -280,7 +280,7 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 			t.Errorf("allowed %v: status %s: %s; %+v", allow, r.Status, r.Error, r.Faults)
 		}
 		for _, fault := range faults {
-			fault = fmt.Sprintf("%q never came to pass", strings.Replace(strings.Replace(fault, "1h", "1h0m0s", 1), "7h", "7h0m0s", 1))
+			fault = fmt.Sprintf("%q did not take place", strings.Replace(strings.Replace(fault, "1h", "1h0m0s", 1), "7h", "7h0m0s", 1))
 			if !strings.Contains(strings.Join(warnings, "\n"), fault) {
 				t.Errorf("allowed %v: nobody says that %s: %q", allow, fault, warnings)
 			}
@@ -384,10 +384,10 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 			[]string{
 				"pause [5], ended", "leave [5]", "kill [3]", "pause [4], ended", "restart [3]", "kill [4]", "restart [4]", "kill [3 4]", "kill [2]",
 				"kill [1 6]",
-				`fault "join 3 @450ms" never came to pass: the node was part of the system`,
-				`fault "kill 2-3 @1h0m0s" never came to pass: the run was over`,
+				`fault "join 3 @450ms" did not take place: the node was part of the system`,
+				`fault "kill 2-3 @1h0m0s" did not take place: the run was over`,
 				`fault "kill 2-3 @750ms" did not hit node 3: the node was down`,
-				`fault "pause 4 @600ms-650ms" never came to pass: the node was down`,
+				`fault "pause 4 @600ms-650ms" did not take place: the node was down`,
 			}},
 		{"a pause that outlasts another, with no entry until it ends",
 			"pause 1-6 @100ms-300ms; pause 1-6 @200ms-1500ms; partition 1-6 @350ms-360ms; kill 1-6 @2700ms",
@@ -398,7 +398,7 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 			"kill token @100ms; kill token @300ms; restart token @500ms; restart token @700ms; restart 6 @50ms; " +
 				"kill 1-6 @800ms",
 			[]string{"kill [a]", "kill [b]", "restart [a]", "restart [b]", "kill all",
-				`fault "restart 6 @50ms" never came to pass: the node was not down`}},
+				`fault "restart 6 @50ms" did not take place: the node was not down`}},
 		{"the death of the holder, which stands still", "pause holder @100ms-1500ms; kill holder @200ms; kill 1-6 @400ms",
 			[]string{"pause [a], ended", "kill [a]", "kill all"}},
 	} {

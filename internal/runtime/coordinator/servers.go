@@ -161,7 +161,7 @@ func (c *coordinator) openLocks(ctx context.Context) (err error) {
 	case c.opt.Hosts != nil:
 		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
 	case p.Launch == nil && delay > 0:
-		return fmt.Errorf("%s: its servers were there before the run, which cannot make the ways to them longer; leave delay out", p.Name)
+		return fmt.Errorf("%s: its servers were there before the run, which cannot make the paths to them longer; leave delay out", p.Name)
 	case p.Launch == nil:
 		return nil
 	}

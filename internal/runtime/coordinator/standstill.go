@@ -201,7 +201,7 @@ func (c *coordinator) suspect(s *stall, replies []control.Reply) {
 	}
 	s.held = links != nil || c.faults.recount() == "" // else they went down with nodes
 	if links != nil {
-		s.what += "; the network holds messages: " + some(links, "; ") + "; mend the way between them, and run again"
+		s.what += "; the network holds messages: " + some(links, "; ") + "; repair the path between them, and run again"
 	}
 }
 

@@ -99,7 +99,7 @@ func TestHeldMessagesAreNoStall(t *testing.T) {
 	testkit.TakesLong(t)
 	beside(t)
 	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
-	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}
+	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); repair the path"}
 	for i, c := range []struct {
 		algorithm, transport, links string
 		status                      runs.Status

@@ -237,7 +237,7 @@ func (i *injector) recount() string {
 }
 
 // observeFaults says what was done to the run, and what ended with the nodes that
-// were hit. What every node has recorded outlives it.
+// were hit. The records of a node outlive it.
 func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observation) {
 	i := c.faults
 	if i == nil {

@@ -40,7 +40,7 @@ type survey struct {
 }
 
 // startSurvey opens the ports of all hosts; without hosts that can do that, it does
-// nothing. What fails is a warning: the clocks are compared over the control plane, too.
+// nothing. A failure is a warning: the clocks are compared over the control plane, too.
 func (c *coordinator) startSurvey(ctx context.Context) error {
 	s := &survey{c: c, end: func() {}}
 	for _, h := range c.hosts {
@@ -57,7 +57,7 @@ func (c *coordinator) startSurvey(ctx context.Context) error {
 		s.peers[k], err = s.hosts[k].Port(ctx, key)
 		return err
 	}); err != nil {
-		c.warn("the ways between hosts are not measured: %v", err)
+		c.warn("the paths between hosts are not measured: %v", err)
 		return nil
 	}
 	s.links = make([][]clock.Link, len(s.hosts))
@@ -97,7 +97,7 @@ func (s *survey) before(ctx context.Context) {
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		_, peers := s.others(k)
 		if err := s.hosts[k].Follow(ctx, peers, interval); err != nil {
-			s.c.warn("the ways from host %s are not measured during the run: %v", s.c.about[k].Name, err)
+			s.c.warn("the paths from host %s are not measured during the run: %v", s.c.about[k].Name, err)
 		}
 		return nil
 	})
@@ -256,7 +256,7 @@ const (
 )
 
 // ping measures one-way delays, one pair at a time, so that pings do not meet.
-// What it cannot measure does not fail the run: T is unknown then.
+// A failed measurement does not fail the run: T is unknown then.
 func (c *coordinator) ping(ctx context.Context) error {
 	if c.lostPings > 0 && c.delays == nil {
 		return nil // nothing came back before the run
@@ -329,7 +329,7 @@ func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask cont
 // speak of, and says what is missing.
 func (c *coordinator) measured() (delays, spaced []int64) {
 	if c.lostPings > 0 {
-		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T speaks of what was answered",
+		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T is of those that were answered",
 			c.lostPings, len(c.delays)+len(c.spaced))
 	}
 	if len(c.delays) >= fewPings {

@@ -20,7 +20,7 @@ type place struct {
 	nodes []dme.NodeID
 	host  int // among the run's
 
-	// What follows is guarded by the coordinator's lock.
+	// The fields below are guarded by the coordinator's lock.
 
 	process     launch.Process  // the latest; nil if there was none
 	alive       context.Context // until the process is killed on purpose
@@ -163,7 +163,7 @@ func (c *coordinator) name(worker int) string {
 
 const (
 	rollEvery = 500 * time.Millisecond // between looks at which have done something
-	unseen    = 2 * time.Second        // a worker that has done nothing for so long is asked whether it is there
+	unseen    = 2 * time.Second        // a worker that has done nothing for this long is asked whether it is there
 
 	answerPerWorker = 10 * time.Millisecond // how much longer an answer may take for each worker of the run
 )
@@ -248,7 +248,7 @@ func (c *coordinator) silent(workers []int) *failure {
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
 		if !c.at(w).process.Stopped() {
-			return "hanging, or the machine has no time for it"
+			return "hanging, or the machine is too busy to run it"
 		}
 	}
 	return "stopped by a signal (SIGSTOP or SIGTSTP); continue with SIGCONT"

@@ -8,7 +8,7 @@
 //	{"src": "n1", "dest": "n2", "body": {"type": "REQUEST", "clock": 7}}
 //
 // Nodes are called n1, n2, … nN. The client of node n3 is c3: it is the local process that asks for
-// the critical section. What passes between the two is
+// the critical section. The messages between the two are
 //
 //	c3 → n3   init      node_id, node_ids, msg_id; once, before anything else
 //	n3 → c3   init_ok   in_reply_to
@@ -27,7 +27,7 @@
 // an error that names the node and the line; one that enters when it was not asked is a violation
 // of mutual exclusion.
 //
-// What goes on in the process cannot be seen: it is not searched, simulated or replayed, and that
+// The inside of the process cannot be seen: it is not searched, simulated or replayed, and that
 // it is idle is found out from outside, see [Child.idle].
 package foreign
 
@@ -101,7 +101,7 @@ func isInterpreter(name string) bool {
 	return slices.Contains(interpreters, strings.TrimRight(name, "0123456789."))
 }
 
-// Algorithm describes nodes in other languages. What kinds of messages they send is known
+// Algorithm describes nodes in other languages. The kinds of messages that they send are known
 // once they have run: until then kinds have no names.
 func Algorithm(name string) *dme.Algorithm {
 	a := &dme.Algorithm{

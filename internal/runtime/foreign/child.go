@@ -94,7 +94,7 @@ type item struct {
 }
 
 // Start starts the process of a node and sends it its number. The launcher must live longer than
-// the process. What the process says to other nodes before [Child.Begin] is not heard.
+// the process. Its messages to other nodes before [Child.Begin] are ignored.
 func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	args, err := Split(c.Command)
 	if err != nil {
@@ -106,7 +106,7 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 		drained: make(chan struct{}), ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
-	// What is read outlives the process, so not by the pipes that Wait closes.
+	// Output can be read after the process has ended, so the pipes are not those that Wait closes.
 	stdin, err1 := x.cmd.StdinPipe()
 	stdout, theirStdout, err2 := os.Pipe()
 	stderr, theirStderr, err3 := os.Pipe()
@@ -146,7 +146,7 @@ func startAdvice(err error) string {
 	case errors.Is(err, syscall.ENOEXEC):
 		return "; does the script begin with #! and its interpreter?"
 	case errors.Is(err, os.ErrNotExist):
-		return "; is the interpreter there that its first line names?"
+		return "; does the interpreter in its first line exist?"
 	}
 	return ""
 }

@@ -125,7 +125,7 @@ func TestEveryFaultOfANodeIsTold(t *testing.T) {
 		"garbage":         {ready + `print("all is \x07well", flush=True)`, "is not a message in JSON (invalid character 'a'"},
 		"no dest":         {ready + `print(json.dumps({"body": {}}), flush=True)`, `has no "dest": {"body": {}}`},
 		"a line too long": {ready + `say("n1", filling="x" * 1048576)`, "writes a line of more than 1048576 bytes: {"},
-		"no body":         {ready + `print(json.dumps({"dest": "n1", "body": 7}), flush=True)`, `has no "body" that is an object`},
+		"no body":         {ready + `print(json.dumps({"dest": "n1", "body": 7}), flush=True)`, `whose "body" is missing or not an object`},
 		"another name":    {ready + `say("n01", type="A")`, `writes to "n01"; there are n1 to n3`},
 		"nobody":          {ready + `say("n4", type="A")`, `writes to "n4"; there are n1 to n3, and its client c2: {`},
 		"itself":          {ready + `say("n2", type="A")`, "sends a message to itself"},

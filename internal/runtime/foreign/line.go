@@ -17,7 +17,7 @@ import (
 
 const MaxLine = 1 << 20
 
-// What passes between a node and its client.
+// The messages between a node and its client.
 const (
 	typeInit     = "init"
 	typeInitOK   = "init_ok"
@@ -71,7 +71,7 @@ func parse(line []byte) (e envelope, err error) {
 	case e.Dest == "":
 		return e, errors.New(`writes a line that has no "dest"`)
 	case !bytes.HasPrefix(e.Body, []byte("{")):
-		return e, errors.New(`writes a line that has no "body" that is an object`)
+		return e, errors.New(`writes a line whose "body" is missing or not an object`)
 	}
 	return e, nil
 }

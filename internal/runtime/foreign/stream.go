@@ -214,7 +214,7 @@ func (c output) Read(b []byte) (n int, err error) {
 func (c *Child) finished(err error) {
 	what := "has closed its standard output"
 	if err != io.EOF {
-		what = fmt.Sprintf("cannot be heard any more (%v)", err)
+		what = fmt.Sprintf("cannot be read any more (%v)", err)
 	}
 	go c.outlives(what)
 }

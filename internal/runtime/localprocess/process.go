@@ -155,7 +155,7 @@ func (p *Process) Exit() {
 	p.current.Sent = p.Counters().Sent.Load()
 	p.log.Add(p.current)
 
-	// What is still to come is published before Release makes the node idle:
+	// Requests still to come are published before Release makes the node idle:
 	// an idle node with nothing to come is what quiescence looks for.
 	next, ask := now, false
 	var intended, arrived int64

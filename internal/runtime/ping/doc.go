@@ -1,7 +1,7 @@
 // Package ping measures what the networks themselves can do in the topology of a run: processes of
 // one host that pass small messages to each other. Each measurement has two sides: the least that
 // could do the same (plain sockets of the net package, or the NATS client library alone) and the
-// transport that runs use. What counts is the ratio of the two.
+// transport that runs use. The result is the ratio of the two.
 //
 // # The tests
 //

@@ -184,7 +184,7 @@ func (p *peer) ring(tokens int, d time.Duration) (Values, error) {
 	return Values{Hops: hops, HopRate: hops / time.Since(begin).Seconds()}, nil
 }
 
-// letRun lets what was begun go on for so long, and waits until it has been taken out.
+// letRun lets what was begun go on for that long, and waits until it has been taken out.
 func (p *peer) letRun(d time.Duration, messages int) error {
 	if err := p.end.flush(); err != nil {
 		return err

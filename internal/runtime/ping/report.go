@@ -23,7 +23,7 @@ const (
 )
 
 // Report is what a measurement has found out. Its JSON form is a contract: keys
-// are added, never changed. What is not known is null.
+// are added, never changed. Unknown values are null.
 type Report struct {
 	SchemaVersion int               `json:"schema_version"`
 	Spec          Spec              `json:"spec"`
@@ -59,7 +59,7 @@ type Pair struct {
 
 type Values map[string]float64
 
-// What a stretch measures. A test gives some of these.
+// The measures of a stretch. A test gives some of these.
 const (
 	Trips        = "round_trips" // how many were made
 	RoundTripP50 = "round_trip_p50_ns"

@@ -18,7 +18,7 @@ import (
 )
 
 // Estimate is what a run is going to need of its host, approximately, before anything is started.
-// What grows in the course of a run, such as queues that are not served, is not in it.
+// It leaves out what grows in the course of a run, such as queues that are not served.
 type Estimate struct {
 	what  string // is run, for errors
 	nodes int
@@ -33,7 +33,7 @@ type Estimate struct {
 	Time time.Duration // of a simulation of that many requests; 0 if their number is not given, or no claim says what an entry takes
 }
 
-// What things take, measured on Linux with Go 1.26; the messages and entries of a simulation with
+// Costs, measured on Linux with Go 1.26; the messages and entries of a simulation with
 // the room that its collector leaves, and of its time a node, an entry, and a message, which takes
 // longer if the nodes do not fit into caches.
 const (
@@ -187,8 +187,8 @@ func (j *Job) fitting(n int) int {
 	return 0
 }
 
-// sample makes a system of n nodes, and a request of some of them. What goes wrong in it will go
-// wrong again in the run, and is reported there.
+// sample makes a system of n nodes, and a request of some of them. An error in it will occur
+// again in the run, and is reported there.
 func (j *Job) sample(n int) (f footprint, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -300,7 +300,7 @@ func (e Estimate) Check(l environment.Limits) error {
 	}
 	force := "or go on with --force"
 	if e.Hopeless(l) {
-		force = "for which even --force is no help"
+		force = "which --force cannot exceed"
 	}
 	return fmt.Errorf("%w: %s needs about %s; %s, %s",
 		ErrTooLarge, e.what, strings.Join(lacks, ", and "), advice, force)

@@ -127,7 +127,7 @@ func TestRoom(t *testing.T) {
 		{limits(5e9, 90, 50), nil},
 		{limits(5e9-1, 90, 50), []string{"x on 9 nodes over tcp needs about 5 GB of memory (left: 5 GB, MemAvailable)",
 			"choose fewer nodes or more --nodes-per-worker, or go on with --force"}},
-		{limits(5e9, 89, 50), []string{"90 threads (left: 89, pids.max)", "(ulimit -u, pids.max), for which even --force is no help"}},
+		{limits(5e9, 89, 50), []string{"90 threads (left: 89, pids.max)", "(ulimit -u, pids.max), which --force cannot exceed"}},
 		{limits(5e9, 90, 49), []string{"50 descriptors in one process (left: 49,", "ulimit -n 50"}},
 		{limits(1, 2, 3), []string{"5 GB of memory (left: 1 bytes", "and 90 threads (left: 2", "and 50 descriptors in one process (left: 3"}},
 	} {

@@ -1,6 +1,6 @@
 // Package run resolves what one run is asked to do, a [runs.Spec], to a [Job]
 // whose every name has been looked up and every value checked. Both the network
-// runtime and the simulator carry out jobs. What a person sees of a run is here too: how
+// runtime and the simulator carry out jobs. The display of a run is here too: how
 // far it is ([Line], [Counter]), and its result ([Print]).
 package run
 

@@ -42,7 +42,7 @@ const (
 
 // Reading is what a run has measured so far. It is for the eye: percentiles are exact to
 // within a sixteenth, the rate is that of the latest second or so, and the figures of a
-// result come from elsewhere. What is not known is 0.
+// result come from elsewhere. Unknown numbers are 0.
 type Reading struct {
 	Entries  uint64 // so far
 	Of       uint64 // in all

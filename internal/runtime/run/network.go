@@ -130,7 +130,7 @@ func overUDP(runtime dme.Option) Network {
 		},
 		Check: func(o dme.Options) error {
 			if links := conditions(o); o.Get(MulticastOption) == "true" && !links.Idle() {
-				return fmt.Errorf("udp: %s=true: %s befalls single frames and cannot befall a datagram to all; leave one of them out",
+				return fmt.Errorf("udp: %s=true: %s affects single frames and cannot affect a datagram to all; leave one of them out",
 					MulticastOption, link.Describe(o))
 			}
 			return nil
@@ -265,7 +265,7 @@ func (j *Job) checkOwnTime() error {
 	switch {
 	case foreign.Is(j.Algorithm.Name) && !j.Network.Real():
 		return cannot("choose --transport tcp, udp or nats", "nodes in other languages are processes that take their own time; "+
-			"%s has virtual time, which only nodes of this program can live in", j.Network.Name)
+			"%s runs in virtual time, which only nodes of this program can follow", j.Network.Name)
 	case service && j.Network.Name != "tcp":
 		return cannot("choose --transport tcp",
 			"the clients of a lock service have connections of their own, over TCP and in real time, not over %s", j.Network.Name)

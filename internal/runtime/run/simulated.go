@@ -168,11 +168,11 @@ func (j *Job) ToleratesLoss() bool {
 func (j *Job) checkProcesses() error {
 	partition := func(f fault.Fault) bool { return f.Kind == fault.Partition }
 	if i := slices.IndexFunc(j.Faults, func(f fault.Fault) bool { return !partition(f) }); i >= 0 && j.Spec.NodesPerWorker > 1 {
-		return fmt.Errorf("fault %q: it would befall the whole process, which hosts %d nodes; leave --nodes-per-worker at 1",
+		return fmt.Errorf("fault %q: it would hit the whole process, which hosts %d nodes; leave --nodes-per-worker at 1",
 			j.Faults[i], j.Spec.NodesPerWorker)
 	}
 	if i := slices.IndexFunc(j.Faults, partition); i >= 0 && j.NetOptions[MulticastOption] == "true" {
-		return fmt.Errorf("fault %q: a partition befalls single frames and cannot befall a datagram to all; leave %s=true out",
+		return fmt.Errorf("fault %q: a partition affects single frames and cannot affect a datagram to all; leave %s=true out",
 			j.Faults[i], MulticastOption)
 	}
 	return nil

@@ -261,7 +261,7 @@ func (p *Page) Stay(id dme.NodeID) { p.header.held.Store(uint64(id)) }
 func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 
 // Remove takes a node that does nothing any more out of the page: the critical
-// section is free of it, and it is down. What it has counted stays.
+// section is free of it, and it is down. Its counts stay.
 func (p *Page) Remove(id dme.NodeID) {
 	c := &p.nodes[id-1]
 	p.Exit(id, noderun.Activity(c.Activity.Load()) == noderun.Inside && p.header.occupant.Load()&readers != 0)

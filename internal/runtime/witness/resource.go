@@ -124,7 +124,7 @@ func (r *Resource) read(ctx context.Context) (seen Seen, err error) {
 	}
 	seen.Version = e.Revision()
 	if err := json.Unmarshal(e.Value(), &seen.value); err != nil {
-		return seen, r.failed("read", fmt.Errorf("somebody else wrote what is there: %w", err))
+		return seen, r.failed("read", fmt.Errorf("another program wrote to it: %w", err))
 	}
 	return seen, nil
 }

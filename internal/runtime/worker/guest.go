@@ -111,8 +111,8 @@ func (n *node) pass(from dme.NodeID, frame []byte) error {
 	return nil
 }
 
-// record notes a message in the recording of the run. What the process does after a
-// message has come need not be because of it: only the order of events is known.
+// record notes a message in the recording of the run. The acts of the process after a
+// message need not be because of it: only the order of events is known.
 func (n *node) record(what dme.EventKind, peer dme.NodeID, body []byte) {
 	n.events.Observe(n.id, noderun.Event{Kind: what, Peer: peer, Msg: foreign.Pack(body)})
 }

@@ -32,11 +32,12 @@ type lease struct {
 // renewals is how many times a worker asks while its lease lasts.
 const renewals = 8
 
-var errRefused = errors.New("worker: the coordinator has given this worker's host up")
+var errRefused = errors.New("worker: the coordinator has given up this worker's host")
 
 func (l *lease) check(now int64) {
 	if l != nil && now > l.until.Load() {
-		l.exit(fmt.Sprintf("nothing was heard of the coordinator for %v; this worker ends, for its nodes may be taken for crashed", l.length))
+		l.exit(fmt.Sprintf("nothing was heard from the coordinator for %v; "+
+			"this worker ends, because its nodes may have been taken for crashed", l.length))
 	}
 }
 

@@ -122,7 +122,7 @@ func (l *locker) give() {
 	l.proc.Counters().Timers.Add(^uint64(0))
 }
 
-// meter counts for one node. What a client has heard of was handled as well.
+// meter counts for one node. A message that reached a client counts as handled, too.
 type meter struct{ *node }
 
 func (m meter) Message(kind dme.Kind) { m.proc.CountPassed(kind) }

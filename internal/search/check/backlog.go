@@ -8,7 +8,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// What a search for a backlog may cost: this many steps until the link holds more, and
+// Limits of a search for a backlog: this many steps until the link holds more, and
 // this many attempts for each message of the limit.
 const (
 	backlogSteps    = 200

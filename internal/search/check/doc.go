@@ -9,12 +9,12 @@
 //     [Options.Watch] it holds overtaking against what the paper promises, and tries to starve a
 //     node in one schedule of sixteen: see [Starvation].
 //   - [Search.Exhaustive] visits every state that any schedule of a number of requests leads to,
-//     breadth first, so that a counterexample is as short as can be. What it has completed is a
+//     breadth first, so that a counterexample is as short as can be. If completed, it is a
 //     proof for that many nodes and requests and these links, up to the collision of hashes of 128
 //     bits: among n states, with a probability of n²/2¹²⁹ (10⁻²¹ for a thousand million).
 //   - [Search.Liveness] lets every node ask any number of times, and visits every state, up to the
-//     values of clocks. It looks for a fair schedule in which a node waits for ever. What it has
-//     completed is a proof for that many nodes and these links; no hash stands for a state.
+//     values of clocks. It looks for a fair schedule in which a node waits for ever. If
+//     completed, it is a proof for that many nodes and these links; no hash stands for a state.
 //
 // A broken property comes with a [Trace] that can be read, replayed and drawn. The rules of links
 // and timers are those of [dmebench/dme/vnet]; [Defaults] are the worst links that an algorithm

@@ -138,7 +138,7 @@ const (
 )
 
 // compareClocks is an error if the nodes do more with their clocks than the classes of states allow
-// for. What was found is right then, and that nothing was found says nothing.
+// for. A counterexample is right then, and finding none says nothing.
 func (s *Search) compareClocks() error {
 	if err := vnet.CompareClocks(s.model, comparedWalks, comparedNear); err != nil {
 		return fmt.Errorf("check: there is no verdict: %w", err)

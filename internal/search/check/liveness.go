@@ -14,7 +14,7 @@ import (
 // LivenessVerdict says what a search for liveness has found.
 type LivenessVerdict string
 
-// What can be found. Unsafe: a property that every step is judged by is broken, such as mutual
+// The possible findings. Unsafe: a property that every step is judged by is broken, such as mutual
 // exclusion. Deadlock: a node waits, and nothing can happen but that others ask. Livelock: a node
 // waits, messages flow for ever, and none enters. Starved: a node waits while others enter again
 // and again. Holds is a proof: with this number of nodes, which may ask any number of times, every
@@ -197,5 +197,5 @@ func (x *exhaustive) retraceClasses(path []int) (steps []vnet.Step, err error) {
 }
 
 func fault(format string, args ...any) error {
-	return fmt.Errorf("check: "+format+"; this is a fault of the search, please report it", args...)
+	return fmt.Errorf("check: "+format+"; this is a bug in the search; please report it", args...)
 }

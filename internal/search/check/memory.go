@@ -35,7 +35,7 @@ func ParseBytes(text string) (Bytes, error) {
 		}
 		return Bytes(n), nil
 	}
-	return 0, fmt.Errorf("%q is no size of memory; write it like 512MiB or 8GiB", text)
+	return 0, fmt.Errorf("%q is not a size of memory; write it like 512MiB or 8GiB", text)
 }
 
 func (b Bytes) String() string {

@@ -70,7 +70,7 @@ type Options struct {
 	States    uint64        // an exhaustive search ends after this many; 0: DefaultStates
 	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in this much memory; 0: it keeps states
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
-	Time      time.Duration // a search ends after so long; 0: when it is complete
+	Time      time.Duration // a search ends after this long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
 
 	// Progress is called now and then, from any goroutine but never by two at
@@ -313,7 +313,7 @@ type plan struct {
 	patience int        // steps for which it holds back what concerns the victim
 }
 
-// plan draws what the schedule of a seed is to be. What it draws comes from a source
+// plan draws what the schedule of a seed is to be. Its numbers come from a source
 // of its own: the steps of a schedule whose requests were given are drawn alike
 // whether others vary or not.
 func (s *Search) plan(seed uint64) (plan, error) {

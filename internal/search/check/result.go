@@ -13,7 +13,7 @@ import (
 	"dmebench/units"
 )
 
-// What the links of a search are by.
+// The origin of a search's links.
 const (
 	LinksByNeeds = "needs" // the worst that the algorithm supports
 	LinksByFlags = "flags"
@@ -386,7 +386,7 @@ func (x *Result) proof() string {
 	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
 }
 
-// distance is what the farthest state is counted by. What is forced is no choice.
+// distance is what the farthest state is counted by. A forced step is not a choice.
 func (x *Result) distance() string {
 	if x.Reduction != "" {
 		return "choices"

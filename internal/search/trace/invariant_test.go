@@ -35,7 +35,7 @@ func TestScenariosAreJudgedByInvariants(t *testing.T) {
 		{head + fetch, "trace: t:6: deliver 1->3: " + said},
 		{head + "violates mutual exclusion\n" + fetch, "no violation of mutual exclusion"},
 		{head + "request 2\nlose 2->3\n" + fetch, "enter 3"},
-		{head + "violates nothing\n" + fetch, `trace: t:4: "nothing" is no property; there are mutual exclusion, entry on request only`},
+		{head + "violates nothing\n" + fetch, `trace: t:4: "nothing" is not a property; there are mutual exclusion, entry on request only`},
 		{head + "violates nothing\n" + fetch, "one token, request numbers, executed requests, token queue, never at 3"},
 		{head + "violates\n" + fetch, "trace: t:4: violates takes the name of a property"},
 	} {

@@ -98,7 +98,7 @@ func (s *Scenario) draw(p *player) *spacetime.Diagram {
 	return d
 }
 
-// model is the network that the scenario is played on. What it does with links and timers is up to
+// model is the network that the scenario is played on. Its handling of links and timers is up to
 // it: an algorithm may meet there what its paper rules out, and panics if an invariant is then
 // violated; that is reported as the scenario's fault.
 func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {

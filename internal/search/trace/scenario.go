@@ -92,7 +92,7 @@ type line struct {
 func Parse(name string, text []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, Set: make(map[string]string), Seed: 1, lineOf: make(map[string]int)}
 	if len(text) > MaxBytes {
-		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is no scenario", MaxBytes))
+		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is not a scenario", MaxBytes))
 	}
 	number, began := 0, 0 // of this line, and of the first command
 	for raw := range strings.Lines(string(text)) {
@@ -114,7 +114,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			}
 		case slices.Contains(Settings, words[0]):
 			if began > 0 {
-				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
+				return nil, fail("it comes after the first command, in line %d; put it above the commands", began)
 			}
 			if err := s.setting(l.text, number); err != nil {
 				return nil, fail("%v", err)
@@ -154,7 +154,7 @@ func (s *Scenario) setting(text string, number int) (err error) {
 		once, _, _ = strings.Cut("set "+value, "=")
 	}
 	if before := s.lineOf[once]; before > 0 {
-		return fmt.Errorf("%s stands in line %d already", once, before)
+		return fmt.Errorf("%s is given in line %d already", once, before)
 	}
 	s.lineOf[once] = number
 	s.lineOf[name] = cmp.Or(s.lineOf[name], number)
@@ -202,7 +202,7 @@ var properties = []vnet.Property{
 	vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, check.Progress, check.Liveness, starvation, check.Rest,
 }
 
-// What no single step shows is judged when all commands have been carried out.
+// A property of whole schedules is judged when all commands have been carried out.
 const starvation vnet.Property = "freedom from starvation" // a node waits for ever, while others enter
 
 // watch leaves the invariants that judge: the one to be broken, none for another property, or all.
@@ -224,7 +224,7 @@ func (s *Scenario) watch(m *vnet.Model) error {
 		}
 		names = append(names, i.Name)
 	}
-	return s.at(s.lineOf["violates"], fmt.Errorf("%q is no property; there are %s", s.Violates, strings.Join(names, ", ")))
+	return s.at(s.lineOf["violates"], fmt.Errorf("%q is not a property; there are %s", s.Violates, strings.Join(names, ", ")))
 }
 
 // NameOf returns the name of a scenario in a file: the algorithm's folder, and the file's.

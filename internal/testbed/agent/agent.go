@@ -6,7 +6,7 @@
 // a run through.
 //
 // A coordinator takes an agent for one run, by a lease, and renews it all the time. An agent that
-// has heard nothing of its coordinator for [LeaseTime] kills the run's workers and is free again,
+// has heard nothing from its coordinator for [LeaseTime] kills the run's workers and is free again,
 // whether the coordinator, the server or the network has failed. Its workers are children of the
 // agent, which see their standard input end when the agent dies. One that stands still leaves them
 // running: they ask the coordinator itself whether they may go on, and end without an answer.
@@ -18,8 +18,8 @@
 // checked: no command line, file name or environment comes from outside. The connection is
 // encrypted unless the server is on this host's loopback. A lease is known by a random number that
 // the agent draws, its requests are numbered, and it is taken with a ticket that holds once: what
-// was recorded of an earlier run, or of this one, and is sent again has no effect. What cannot be
-// read, or is of no lease, is refused and counted.
+// was recorded of an earlier run, or of this one, and is sent again has no effect. A request that
+// cannot be read, or is of no lease, is refused and counted.
 //
 // # Subjects
 //
@@ -228,7 +228,7 @@ func (a *agent) connect(ctx context.Context) error {
 			if err == nil {
 				return // closed by this process
 			}
-			a.log("the connection to %s is lost: %v; it is being restored", a.Broker.Name(), err)
+			a.log("the connection to %s is lost: %v; reconnecting", a.Broker.Name(), err)
 		}),
 		natsgo.ReconnectHandler(func(*natsgo.Conn) { a.log("the connection to %s is back", a.Broker.Name()) }),
 		natsgo.ClosedHandler(func(*natsgo.Conn) { close(a.closed) }),
@@ -242,7 +242,7 @@ func (a *agent) connect(ctx context.Context) error {
 			return err
 		}
 		if !waiting {
-			a.log("%v; it is waited for", err)
+			a.log("%v; waiting for it", err)
 			waiting = true
 		}
 		select {

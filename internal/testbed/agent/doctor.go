@@ -52,7 +52,7 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 		return nil, nil, 0, err
 	}
 	free, _ := f.able(agents)
-	// What each takes, with the nodes spread evenly.
+	// The needs of each, with the nodes spread evenly.
 	sharers := uint64(max(1, len(free)))
 	part := func(all uint64) uint64 { return (all + sharers - 1) / sharers }
 	need.Processes = int(part(uint64(need.Processes)))

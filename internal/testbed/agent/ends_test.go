@@ -100,7 +100,7 @@ func TestKilledCoordinator(t *testing.T) {
 	c.Kill()
 	awaitEnds(t, pids...)
 	for _, a := range agents {
-		until(t, "the agent says so", logged(a, "nothing was heard of its coordinator"))
+		until(t, "the agent says so", logged(a, "nothing was heard from its coordinator"))
 	}
 	short := runs.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
 	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)

@@ -64,7 +64,7 @@ func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 	}
 	l.load = &load{cores: a.cores, workers: l.alive, since: use(nil), least: environment.AvailableMemory()}
 	l.expiry = time.AfterFunc(readyWithin+LeaseTime, func() {
-		l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
+		l.end(fmt.Sprintf("nothing was heard from its coordinator for %v", LeaseTime))
 	})
 	return l, nil
 }
@@ -193,7 +193,7 @@ func (l *lease) close(heard int) ([]ending, error) {
 	return all, err
 }
 
-// inform says something to the coordinator. What is lost on the way is said again when it
+// inform sends an event to the coordinator. An event that is lost is sent again when it
 // renews the lease.
 func (l *lease) inform(e event) {
 	_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), encode(e))

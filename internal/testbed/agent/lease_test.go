@@ -283,7 +283,7 @@ func TestAgentBeforeItsServer(t *testing.T) {
 	s, b := serve(t, port)
 	shut(s)
 	p := startAgents(t, b, "east")[0]
-	until(t, "the agent says that it waits", logged(p, "it is waited for"))
+	until(t, "the agent says that it waits", logged(p, "waiting for it"))
 	serve(t, port)
 	discover(t, connectFleet(t, b), 1)
 }

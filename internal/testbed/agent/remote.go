@@ -133,7 +133,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 		return false, h.errorf("%w", h.fleet.otherProgram(now))
 	case now.Holder == h.fleet.holder && now.Between:
 	case now.Holder == h.fleet.holder:
-		return true, h.errorf("an earlier run of this coordinator is not over there")
+		return true, h.errorf("an earlier run of this coordinator has not ended there")
 	case now.Holder != "":
 		return false, h.errorf("it is in use by %s", now.Holder)
 	}
@@ -155,7 +155,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 // coordinators meet, has ended or cannot be reached.
 var (
 	ErrAbsent   = errors.New("its agent is not there any more")
-	ErrNoServer = errors.New("the server of the agents is not there any more")
+	ErrNoServer = errors.New("the server of the agents can no longer be reached")
 )
 
 // Gone reports whether err is because of either.
@@ -355,7 +355,7 @@ func (h *Remote) hears(m *natsgo.Msg) {
 		h.learn([]ending{*e.Ended})
 	}
 	if e.Freed != "" {
-		h.lose(errors.New("its agent has given the run up: "+e.Freed), true)
+		h.lose(errors.New("its agent has given up the run: "+e.Freed), true)
 	}
 }
 

@@ -99,7 +99,7 @@ var duties = []duty{
 	slow(askGate, (*lease).openGate), slow(askReach, (*lease).reach),
 }
 
-var errOver = errors.New("its agent has given the run up")
+var errOver = errors.New("its agent has given up the run")
 
 // asked carries out a request. Those that take no time are carried out in the order in
 // which they come; others at the same time.
@@ -172,7 +172,7 @@ func (a *agent) reply(m *natsgo.Msg, received int64, x answer, body []byte) {
 	x.Received, x.Answered = received+e, a.clock.Now()-e
 	err := a.conn.Publish(m.Reply, message(x, body))
 	if err != nil && !a.conn.IsReconnecting() { // then it is lost, and not missed more than any answer that is lost
-		a.log("an answer cannot be sent: %v", err)
+		a.log("cannot send an answer: %v", err)
 	}
 }
 
@@ -187,7 +187,7 @@ func (a *agent) open(sequence uint64, body []byte) (l *lease, ready func(), err 
 		return nil, nil, err
 	}
 	if len(q.Holder) == 0 || len(q.Holder) > 256 {
-		return nil, nil, errors.New("agent: open: it is not said which coordinator asks")
+		return nil, nil, errors.New("agent: open: the request does not name its coordinator")
 	}
 	if err := a.replaced(); err != nil {
 		return nil, nil, err

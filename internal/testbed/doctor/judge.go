@@ -202,15 +202,15 @@ func whyNot(network string, err error) string {
 	}
 	switch {
 	case is(syscall.EPERM, syscall.EACCES):
-		return "a firewall of this host forbids it to send"
+		return "a firewall on this host blocks what it sends"
 	case is(syscall.ECONNREFUSED):
 		return "nobody listens there, or a firewall rejects " + network
 	case is(syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EINVAL):
 		return "there is no route to it, the host there is down, or a firewall rejects " + network
 	case is(syscall.ECONNRESET, io.EOF, io.ErrUnexpectedEOF):
-		return "something between cuts connections"
+		return "something in between cuts connections"
 	case is(context.DeadlineExceeded, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "a firewall drops " + network + ", or nothing has the address"
+		return "a firewall drops " + network + ", or no host has the address"
 	}
 	return "the network does not let it pass"
 }
@@ -221,5 +221,5 @@ func (r *readings) judgeResults(folder string) Finding {
 	}
 	return fine("results", "%s takes files, on the disk within %s; %s free", folder, units.Time(float64(r.took)), units.Bytes(r.free)).
 		raise(r.free < 1<<30, Warning, "make room").raise(r.free < 16<<20, Problem, "make room").
-		raise(r.took > 100*time.Millisecond, Note, "each result waits so long for the disk: choose a faster one for sweeps of short runs")
+		raise(r.took > 100*time.Millisecond, Note, "each result waits that long for the disk: choose a faster one for sweeps of short runs")
 }

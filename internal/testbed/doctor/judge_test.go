@@ -109,7 +109,7 @@ func TestFindings(t *testing.T) {
 		{"firewall, UDP", func(r *readings, _ *Options) { r.udp = os.ErrDeadlineExceeded },
 			"udp", Problem, "10.0.0.1", "drops udp"},
 		{"firewall forbids", func(r *readings, _ *Options) { r.udp = syscall.EPERM },
-			"udp", Problem, "not permitted", "forbids it to send"},
+			"udp", Problem, "not permitted", "blocks what it sends"},
 		{"nobody has the address", func(r *readings, _ *Options) { r.tcp = &net.OpError{Op: "listen", Err: syscall.EADDRNOTAVAIL} },
 			"tcp", Problem, "cannot assign", "no interface of this host has the address"},
 		{"no multicast", func(r *readings, _ *Options) { r.multicast = errors.New("no such device") },

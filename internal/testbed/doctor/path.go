@@ -57,8 +57,8 @@ func (p *Path) way(network string) *Way {
 	return &p.UDP
 }
 
-// judgeReach says which hosts do not reach which. What holds for all paths of a host
-// is said once.
+// judgeReach says which hosts do not reach which. A finding about all paths of a host
+// is reported once.
 func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 	address, reported := make(map[string]string), make(map[*Path]bool)
 	for _, h := range hosts {

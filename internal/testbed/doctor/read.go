@@ -20,7 +20,7 @@ import (
 	"dmebench/transport/udp"
 )
 
-// readings is what was read of a host. What could not be read has the zero value, and
+// readings is what was read of a host. A value that could not be read is zero, and
 // judges say that it is not known.
 type readings struct {
 	program environment.Program

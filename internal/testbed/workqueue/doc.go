@@ -58,7 +58,7 @@ const (
 func nextTopic(queue string) string { return root + queue + ".next" }
 func taskTopic(queue string) string { return root + queue + ".task." }
 
-// What an agent says of a task, as the end of its subject.
+// The reports of an agent on a task, as the end of its subject.
 const (
 	keeps    = ".keeps"
 	back     = ".back"

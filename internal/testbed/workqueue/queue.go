@@ -282,7 +282,7 @@ func (q *Queue) takeBack(now time.Time, connected bool) {
 	}
 }
 
-// Close removes the queue. What is still being done is given up.
+// Close removes the queue. Tasks in progress are given up.
 func (q *Queue) Close() {
 	defer q.conn.Close()
 	q.end(unavailable("the queue is closed"))

@@ -68,8 +68,8 @@ func NewTaker(c *natsgo.Conn, host string) (*Taker, error) {
 	return s, nil
 }
 
-// Employ has the given number of cores do tasks from now on. What was being done is given back, and its
-// processes are ended; wait waits for that.
+// Employ has the given number of cores do tasks from now on. Tasks in progress are given back, and
+// their processes are ended; wait waits for that.
 func (s *Taker) Employ(cores int) (wait func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -340,7 +340,7 @@ func repeat(ctx context.Context, say func()) {
 // no answer: the process has died, or was ended because ctx has.
 func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, err error) {
 	if !json.Valid(b) {
-		return json.Marshal(Answer{Error: "workqueue: what came is not a task"})
+		return json.Marshal(Answer{Error: "workqueue: this message is not a task"})
 	}
 	if c.child == nil {
 		c.child, err = launch.Local{Answers: true}.Start(launch.Command{

@@ -238,7 +238,7 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 			live = survival.Unknown
 		}
 	}
-	// What is unsafe is shown rather than what stops.
+	// A schedule that is unsafe is shown rather than one that stops.
 	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
 		again := s
 		again.Set = maps.Clone(s.Set)

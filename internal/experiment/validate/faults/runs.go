@@ -29,8 +29,8 @@ type ran struct {
 // sure that nothing moves any more: that takes memory, and no core.
 const sideBySide = 32
 
-// What a run that moves takes of a core. Also under heavy load it waits now and then: for
-// its processes to start, and until it is sure that it stands still.
+// The share of a core that a run takes while it moves. Also under heavy load it waits now and then:
+// for its processes to start, and until it is sure that it stands still.
 const (
 	core  = 6
 	heavy = 4
