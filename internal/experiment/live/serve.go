@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
-
+	"dmebench/internal/platform/environment"
 	"dmebench/runs"
 )
 
@@ -187,21 +187,23 @@ func (s *Server) event() []byte {
 	return fmt.Appendf(nil, "data: %s\n\n", text)
 }
 
-// serveMetrics answers in Prometheus's text format with what the board says, and the
-// metrics of this process.
+// serveMetrics answers in Prometheus's text format with what the board says, and with three
+// standard metrics of a process in Go.
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	described := ""
-	gauge := func(name, help string, x float64, labels ...any) { // pairs of a label and its value
-		name = "dmebench_" + name
+	metric := func(name, kind, help string, x float64, labels ...any) { // pairs of a label and its value
 		if name != described {
-			fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+			fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 			described = name
 		}
 		if len(labels) > 0 {
 			name += fmt.Sprintf("{%s=%q}", labels...)
 		}
-		metrics.WriteGaugeFloat64(w, name, x)
+		fmt.Fprintf(w, "%s %v\n", name, x)
+	}
+	gauge := func(name, help string, x float64, labels ...any) {
+		metric("dmebench_"+name, "gauge", help, x, labels...)
 	}
 	s.board.look(func(s *Status) {
 		gauge("sweep_runs_planned", "Runs of the sweep.", float64(s.Planned))
@@ -230,5 +232,9 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 			gauge("run_waiting_seconds", help, float64(r.P99)/1e9, "quantile", "0.99")
 		}
 	})
-	metrics.WriteProcessMetrics(w)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	metric("process_cpu_seconds_total", "counter", "Processor time of this process.", environment.OwnTime().Seconds())
+	metric("go_memstats_sys_bytes", "gauge", "Memory that this process has from the system.", float64(memory.Sys))
+	metric("go_goroutines", "gauge", "Goroutines of this process.", float64(runtime.NumGoroutine()))
 }

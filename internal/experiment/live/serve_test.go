@@ -167,7 +167,8 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"dmebench_sweep_runs_planned 8\n", `dmebench_sweep_runs{status="ok"} 1`, "dmebench_sweep_left_seconds 90\n",
 		`dmebench_run_info{run="algorithm-2, 7 nodes"} 1`, "dmebench_run_entries 120\n", "dmebench_run_entries_per_second 4100\n",
-		`dmebench_run_waiting_seconds{quantile="0.99"} 0.002`, "go_goroutines ",
+		`dmebench_run_waiting_seconds{quantile="0.99"} 0.002`,
+		"# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ", "\ngo_goroutines ", "\ngo_memstats_sys_bytes ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q", want)
