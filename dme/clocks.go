@@ -84,8 +84,8 @@ func (v *Visitor) clocks(n int, name string, p *[]uint64, domain func(j int) Nod
 //     clock has passed what the successor passes only by accident: with one that is 3, node 1's
 //     timestamp of 4 is not passed, and yet node 2's next timestamp may be a later 4.
 //
-// A node shows one at most. The timestamps that a node has sent are never above its clock, and on each
-// link never below those that it has sent there before.
+// A node shows one at most. The timestamps that a node has sent are never above its clock, and on
+// each link never below those that it has sent there before.
 //
 // How far apart such clocks are, and which of two is ahead, matters only when one of them becomes a
 // timestamp. So a search can tell states apart by the order of the timestamps and by which of them

@@ -61,7 +61,7 @@ type Input struct {
 }
 
 // Build writes the report into dir, which it creates if it is missing, and returns the path of the
-// page. Any results make a page; an error means that a file could not be written,
+// page. A page is made of any results; an error means that a file could not be written,
 // and names it.
 func Build(in Input, dir string) (page string, err error) {
 	files, err := in.files()

@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 root=$PWD
 
 if ! commit=$(git rev-parse --verify HEAD); then
-	echo "release.sh: here is no git repository with a commit; a release is built from one" >&2
+	echo "release.sh: there is no git repository with a commit here; a release is built from one" >&2
 	exit 69
 fi
 if [ -n "$(git status --porcelain --untracked-files=no)" ]; then

@@ -19,7 +19,7 @@ fi
 new=$1
 cd "${2:-$(dirname "$0")/..}"
 if ! [[ $new =~ ^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9._~-]+)+$ ]]; then
-	echo "rename-module.sh: '$new' is no path that can be fetched; want HOST.DOMAIN/PATH, such as example.org/you/dmebench" >&2
+	echo "rename-module.sh: '$new' is not a path that can be fetched; want HOST.DOMAIN/PATH, such as example.org/you/dmebench" >&2
 	exit 64
 fi
 old=$(sed -n 's/^module //p' go.mod)

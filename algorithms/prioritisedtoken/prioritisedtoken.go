@@ -26,7 +26,7 @@
 // Why requests arrive: let a pointer also lead from each node that waits to where its request is,
 // on its way or queued. Then all nodes form one tree, whose root has the token or is about to get
 // it: each step above keeps that, and the invariant "one tree" looks at it. The nodes that a
-// REQUEST has passed is below its node until that is served, so that it comes to no node twice.
+// REQUEST has passed are below its node until that is served, so that it comes to no node twice.
 //
 // Levels order the queue of the token. A request that is queued where another waits is not in that
 // queue before the other is served, even if it is more urgent: under load that is rare, since a

@@ -302,7 +302,7 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 	return file, nil
 }
 
-// wholeNumbers reads numbers from 1 on with commas between; bad is the first word that is none.
+// wholeNumbers reads numbers from 1 on with commas between; bad is the first word that is not one.
 func wholeNumbers(list string) (numbers []int, bad string, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)

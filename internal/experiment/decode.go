@@ -389,8 +389,8 @@ func quotes(n *yaml.Node) string {
 	return "; in a list between brackets a fault with a comma needs quotes"
 }
 
-// wrong says what the value of a key should be, "" if it is. Of numbers it leaves to the library
-// what is none.
+// wrong says what the value of a key should be, "" if it is. Words in place of numbers are left to
+// the library.
 func wrong(key string, n *yaml.Node) string {
 	number := n.ShortTag() == "!!int" || n.ShortTag() == "!!float"
 	if most, counts := largest[key]; counts {

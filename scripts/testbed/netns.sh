@@ -20,7 +20,7 @@ Host I is named hI and has the address 10.77.0.I. Testbeds with different NAMEs
 
 Links pass everything at once. For slower or worse ones use the program's own
 conditions, which are the same on every testbed: dmebench run --set delay=5ms
---set bandwidth=1e6 --set loss=0.01 (dmebench list transports tells all of them).
+--set bandwidth=1e6 --set loss=0.01 (dmebench list transports lists all of them).
 END
 }
 

@@ -29,8 +29,8 @@
 //
 // The window is fixed, 512 segments and 128 KiB: a run's processes stand in one rack, where
 // segments are lost at the receiver's buffer of 4 MB, which thirty senders do not fill with that
-// much. There is no other congestion control: this is not meant for the Internet. A link queues up to
-// transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
+// much. There is no other congestion control: this is not meant for the Internet. A link queues up
+// to transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
 //
 // # Incarnations
 //

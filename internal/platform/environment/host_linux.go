@@ -99,7 +99,7 @@ func threadsOf(root string, uid int) (n uint64) {
 	return n
 }
 
-// number reads a number; ok is false for what is none, such as 'max'.
+// number reads a number; ok is false for a word, such as 'max'.
 func number(text string) (n uint64, ok bool) {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 	return n, err == nil

@@ -329,7 +329,7 @@ func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask cont
 // speak of, and says what is missing.
 func (c *coordinator) measured() (delays, spaced []int64) {
 	if c.lostPings > 0 {
-		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T is of those that were answered",
+		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T is the mean of those answered",
 			c.lostPings, len(c.delays)+len(c.spaced))
 	}
 	if len(c.delays) >= fewPings {
