@@ -66,7 +66,7 @@ func (ch chart) broadcasts() bool {
 // separator stands between conditions.
 const separator = " · "
 
-// quantity is what is said of a metric beside its name.
+// quantity describes a metric beside its name.
 type quantity struct {
 	metric string
 	title  string         // of figures; "" for that of the metric
@@ -91,7 +91,7 @@ func quantities() []quantity {
 	}
 }
 
-// quantityOf returns what is said of a metric; usual is false if that is its name alone.
+// quantityOf describes a metric; usual is false if that is its name alone.
 func quantityOf(metric string) (q quantity, usual bool) {
 	m, _ := runs.LookupMetric(metric)
 	q = quantity{metric: metric, title: m.Title}

@@ -300,7 +300,7 @@ func fitsPlot(name, title string, label page.Ref, n, y []float64, fits []namedFi
 	return plot
 }
 
-// fewestSizes is how many numbers of nodes there must be before it is said how
+// fewestSizes is how many numbers of nodes there must be before the report says how
 // messages grow with them.
 const fewestSizes = 5
 

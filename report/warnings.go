@@ -267,7 +267,7 @@ func lostUpdates(r *runs.Result) []string {
 // groups, or between them if nothing was measured. On a shared machine that is what processes do
 // that come to lie on one core in some runs and on two in others.
 //
-// Two groups are said to be there if a gap parts the sorted logarithms so that each side has at
+// There are two groups if a gap parts the sorted logarithms so that each side has at
 // least fewestInMode values, the gap is at least apart(n) times as wide as the wider of the two
 // sides, and the sides' middles differ by at least the factor modesDiffer. Logarithms, because
 // times scatter by factors; a single outlier is never a group.

@@ -144,7 +144,7 @@ func meshClaims() claim.List {
 	}
 }
 
-// tokenClaims lists what is said of the colours at all times.
+// tokenClaims lists the claims about the colours at all times.
 func tokenClaims() claim.List {
 	return claim.List{
 		PrivilegedPlanes.AtMost("1", claim.AnyLoad, paper+"invariant I1, lemma 2").Where(severalPlanes),

@@ -9,7 +9,7 @@ import (
 
 const source = "textbook, section 9.3"
 
-// claims lists what is said of both forms.
+// claims lists the claims about both forms.
 func claims() claim.List {
 	return slices.Concat(claim.SafeAndLive(source+", theorems 9.1 and 9.2"), claim.List{
 		claim.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),

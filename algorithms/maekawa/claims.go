@@ -73,7 +73,7 @@ func costs() claim.List {
 	}
 }
 
-// kinds lists what is said of the kinds of messages.
+// kinds lists the claims about kinds of messages.
 func kinds() claim.List {
 	says := func(formula string, load claim.Load, kind claim.Kind, source string) claim.Claim {
 		return claim.MessagesPerCS.Claim(kind, formula, load, source).Where(both(published, equal))

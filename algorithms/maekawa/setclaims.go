@@ -25,7 +25,7 @@ var (
 
 const geometry = slides + "finite projective planes; "
 
-// setClaims lists what is said about all request sets, or about those with equal work and
+// setClaims lists the claims about all request sets, or about those with equal work and
 // responsibility.
 func setClaims() claim.List {
 	intersecting := FewestCommon.AtLeast("1: property (a)",
@@ -62,7 +62,7 @@ func named(c claim.Claim, construction string) claim.Claim {
 	return c.With(optQuorum + "=" + construction).Where(with(construction))
 }
 
-// planeClaims lists what is said of request sets that are the lines of a finite
+// planeClaims lists the claims about request sets that are the lines of a finite
 // projective plane of order k = K−1.
 func planeClaims() claim.List {
 	says := func(q claim.Quantity, formula, source string, kind claim.Kind,

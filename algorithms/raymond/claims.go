@@ -84,7 +84,7 @@ func tour(s dme.Setting) bool { return s.Nodes >= 3 }
 
 var twiceMeanDistance = spanning.On(func(t *spanning.Tree) float64 { return 2 * t.MeanDistance() })
 
-// shapeClaims lists what is said about trees, whatever runs on them.
+// shapeClaims lists the claims about trees, whatever runs on them.
 func shapeClaims(source string) claim.List {
 	const line = spanning.OptTree + "=line"
 	longest := spanning.On(func(t *spanning.Tree) float64 { return float64(t.LongestPath()) })
@@ -108,7 +108,7 @@ func shapeClaims(source string) claim.List {
 	}
 }
 
-// many is about trees of one shape on which what is said of many requesters can show: on
+// many is about trees of one shape on which claims about many requesters can show: on
 // fewer than seven nodes almost every request finds the privilege next to it.
 func many(tree string) func(dme.Setting) bool {
 	return func(s dme.Setting) bool { return s.Nodes >= 7 && s.Options.Get(spanning.OptTree) == tree }

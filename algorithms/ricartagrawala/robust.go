@@ -7,8 +7,8 @@ import (
 )
 
 // Robust describes section 7, considerations for practical networks: nodes may crash and come back,
-// join and leave while the others go on. The group are the nodes that take part; what is said of
-// all nodes in section 2 is said of them. Its parts stand in files of their own:
+// join and leave while the others go on. The group are the nodes that take part; statements of
+// section 2 about all nodes are about them. Its parts stand in files of their own:
 //
 //   - robust.go: section 2, with the set Awaiting_Reply of 7.4.
 //   - robust_names.go: 7.1. Node numbers come from a larger range, by NAMES.

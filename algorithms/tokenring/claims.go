@@ -14,7 +14,7 @@ func claims() claim.List {
 	const perpetual = optMode + "=perpetual"
 	const demand = optMode + "=demand"
 	return slices.Concat(claim.SafeAndLive(source), claim.List{
-		// The token is anywhere on its way round, N·T long. The mode is said, since workloads
+		// The token is anywhere on its way round, N·T long. The mode is named, since workloads
 		// that go in steps choose the other.
 		claim.ResponseTime.Averages("NT/2 + E (mode=perpetual)", claim.Light, source+".1").With(perpetual).
 			Where(inMode("perpetual")),

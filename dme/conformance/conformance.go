@@ -230,7 +230,7 @@ func name(set map[string]string) string {
 }
 
 // checkClocks looks for a state in which a node behaves differently if clocks are lower in the same
-// order, or if a variable is 0 whose value is said not to matter: see [vnet.CompareClocks].
+// order, or if a variable whose value should not matter is 0: see [vnet.CompareClocks].
 func checkClocks(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) error {
 	if a.Clocks == nil {
 		return nil

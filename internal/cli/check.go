@@ -401,7 +401,7 @@ func canWrite(name string) error {
 }
 
 // saveScenario keeps a counterexample as a scenario, and returns the name of its file, "" if that
-// cannot be done, which is said.
+// cannot be done, which it reports.
 func (p *program) saveScenario(file string, x trace.Counterexample) string {
 	text, err := saved(file, x, x.ReadFile)
 	if err == nil {

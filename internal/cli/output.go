@@ -124,7 +124,7 @@ func ofOutcome(o runs.Outcome) int {
 }
 
 // ofThresholds is the code with which a command ends that would have ended with code: thresholds
-// change it only if everything held. One that was crossed is said before one that could not be
+// change it only if everything held. One that was crossed comes before one that could not be
 // judged.
 func ofThresholds(code int, crossed, unknown bool) int {
 	switch {

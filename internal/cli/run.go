@@ -200,8 +200,8 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 }
 
 const (
-	longSimulation  = 10 * time.Second // from then on, how long it takes is said beforehand
-	longPreparation = 2 * time.Second  // after that, it is said what goes on
+	longSimulation  = 10 * time.Second // from then on, its duration is announced
+	longPreparation = 2 * time.Second  // after that, a line says what goes on
 )
 
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
@@ -322,7 +322,7 @@ const maxExecName = 40
 func programs(s runs.Spec) error {
 	command := s.Set[foreign.CommandOption]
 	if !foreign.Is(s.Algorithm) || command == "" {
-		return nil // what is missing is said elsewhere
+		return nil // what is missing is reported elsewhere
 	}
 	return foreign.Available(command)
 }

@@ -54,7 +54,7 @@ func besides(file string) func(string) ([]byte, error) {
 }
 
 func (p *program) scenarioNames() []string {
-	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
+	all, _ := p.builtInScenarios() // an error in one is reported when it is played
 	return units.Texts(all, func(x trace.BuiltIn) string { return x.Name })
 }
 

@@ -138,7 +138,7 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 	s.outcomes[r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)] = true
 }
 
-// longPlanning is how long a plan may take before it is said that it is made.
+// longPlanning is how long a plan may take before a line announces it.
 const longPlanning = 2 * time.Second
 
 // Sweep carries out what is missing of an experiment. Results that are there

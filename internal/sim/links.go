@@ -17,7 +17,7 @@ import (
 type links struct {
 	config link.Config
 	of     map[link.Link]*link.Conditioner
-	most   int // messages on their way before they are said to multiply
+	most   int // messages on their way before they count as multiplying
 
 	travelled float64 // ns that all deliveries took together
 	delivered int

@@ -43,7 +43,7 @@ func hue(style int) color.NRGBA {
 	}
 }
 
-// predicted is the colour of what is said of a series: dark enough to be seen upon the line of what
+// predicted is the colour of a series' prediction: dark enough to be seen upon the line of what
 // was measured, if the two agree.
 func predicted(c color.NRGBA) color.NRGBA { return mix(c, 0, 0.45) }
 

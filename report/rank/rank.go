@@ -1,4 +1,4 @@
-// Package rank says which algorithm is best, if that can be said.
+// Package rank says which algorithm is best, if the data show it.
 //
 // Algorithms meet in a [Contest]: everything that ran over one network, under one
 // load, on one number of nodes. Each column of it is a metric. In every column the

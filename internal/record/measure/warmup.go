@@ -16,7 +16,7 @@ const (
 	batchSize  = 5
 	fewBatches = 12 // below which there is nothing to decide
 
-	// trendAlpha is how rarely a settled series is said not to be by its ranks alone.
+	// trendAlpha is how rarely a settled series is rejected by its ranks alone.
 	trendAlpha = 0.01
 )
 

@@ -20,7 +20,7 @@ import (
 // runtime says how many cores its processes share.
 const EnvironmentCores = "cores"
 
-// manyPerCore is how many processes share a core before it is said: most of them
+// manyPerCore is how many processes share a core before a warning: most of them
 // wait for a message at any time.
 const manyPerCore = 4
 

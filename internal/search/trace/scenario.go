@@ -57,7 +57,7 @@ type Scenario struct {
 	Sequenced bool         // links give all broadcasts one order, even if the algorithm does not need it
 	Bypass    int          // entries of others that may come before a request's; 0: any number
 	Violates  vnet.Property
-	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
+	Repeats   int // the last steps, which lead back to the state before them; 0: none
 	lines     []line
 	original  []string // all lines of the file
 	expects   bool     // the scenario has outcomes

@@ -213,7 +213,7 @@ func cores() int {
 }
 
 // replaced reports whether the program's file is another than in the beginning: workers
-// would be of another build than was said.
+// would be of another build than announced.
 func (a *agent) replaced() error {
 	if workqueue.Replaced() {
 		return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")

@@ -166,7 +166,7 @@ func (a *agent) refuse(m *natsgo.Msg, received int64, why error, over bool) {
 // host.
 func (a *agent) reply(m *natsgo.Msg, received int64, x answer, body []byte) {
 	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
-		return // nothing is said on other subjects at the wish of a stranger
+		return // strangers cannot make it publish on other subjects
 	}
 	e := int64(a.clock.Error())
 	x.Received, x.Answered = received+e, a.clock.Now()-e

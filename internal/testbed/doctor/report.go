@@ -70,7 +70,7 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 }
 
 // WriteText writes the report for people. Of several hosts, what is fine is only
-// named, and what is to be done is said once.
+// named, and each remedy is given once.
 func (r *Report) WriteText(out io.Writer, s layout.Style) error {
 	var b strings.Builder
 	said := make(map[string]bool)

@@ -23,7 +23,7 @@ import (
 	"dmebench/internal/testkit"
 )
 
-// Suite is what is said of one algorithm.
+// Suite describes one algorithm.
 type Suite struct {
 	Algorithm *dme.Algorithm
 	Breaches  []conformance.Breach // a state that breaks each invariant
