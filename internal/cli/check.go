@@ -147,7 +147,7 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 	if err != nil {
 		return nil, err
 	}
-	defer collectBelow(options.Memory)()
+	defer check.CollectBelow(options.Memory)()
 	var report check.Report
 	if c.Bool("exhaustive") {
 		report, err = search.Exhaustive(c.Context)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,7 +36,7 @@ func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Optio
 	if err != nil {
 		return nil, err
 	}
-	defer collectBelow(options.Memory)()
+	defer check.CollectBelow(options.Memory)()
 	found, err := search.Liveness(c.Context)
 	bar.Done()
 	if err != nil {
@@ -72,7 +71,7 @@ func (p *program) prove(c *cli.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, c.Duration("for"))
 		defer cancel()
 	}
-	defer collectBelow(options.Memory)()
+	defer check.CollectBelow(options.Memory)()
 	bar := p.counter(c.Bool("quiet"), uint64(len(algorithms)), "algorithms")
 	defer bar.Done()
 	options.Progress = bar.Describe
@@ -151,18 +150,4 @@ func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
 	size, err := check.ParseBytes(c.String("memory"))
 	wrong.when(err != nil, "--memory: %w", err)
 	return size
-}
-
-// collectBelow makes the garbage collector run early enough that a search which may hold that much
-// takes hardly more, and else seldom: what a search makes garbage of are tables that it has outgrown,
-// and schedules that are over. The function that it returns ends that.
-func collectBelow(held check.Bytes) (restore func()) {
-	before, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(400)
-	if limit := int64(held + held/8); held > 0 && limit < before {
-		debug.SetMemoryLimit(limit)
-	}
-	return func() {
-		debug.SetMemoryLimit(before)
-		debug.SetGCPercent(percent)
-	}
 }

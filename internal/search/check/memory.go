@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,21 @@ func (b Bytes) String() string {
 		}
 	}
 	return strconv.FormatInt(int64(b), 10) + " B"
+}
+
+// CollectBelow makes the garbage collector run early enough that a search which may hold that much
+// takes hardly more, and else seldom, as a search makes little garbage: tables that it has outgrown,
+// and schedules that are over. It is about the whole process. The function that it returns ends that;
+// held is 0 if there is no bound.
+func CollectBelow(held Bytes) (restore func()) {
+	before, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(400)
+	if limit := int64(held + held/8); held > 0 && limit < before {
+		debug.SetMemoryLimit(limit)
+	}
+	return func() {
+		debug.SetMemoryLimit(before)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // account is how much memory a search holds, and may hold, garbage not counted.

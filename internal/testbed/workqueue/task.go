@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"strings"
 
 	"dmebench/internal/platform/environment"
@@ -205,7 +204,7 @@ func (e *executor) part(ctx context.Context, s *Search) Answer {
 		}
 		e.asked = whole
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // of a schedule that is over nothing is kept
+	defer check.CollectBelow(0)()
 	p := e.search.Part(ctx, s.First, s.Count)
 	return Answer{Part: &p}
 }

@@ -30,7 +30,7 @@ function follow() {
     }
   };
   events.onerror = () => place.replaceChildren(...(last ? standing(last) : []),
-    el("p", { class: "warned" }, "The program that serves this page does not answer; this is the last that it sent."));
+    el("p", { class: "warned" }, "The program that serves this page does not answer; this page shows what it sent last."));
 }
 
 // standing says where a sweep stands: how much is done, the run in progress, what went wrong.
